@@ -1,0 +1,80 @@
+"""The fixtures of every test: servers that are started when asked for, and judged when the test is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from harness.server import Server, pronghorn
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    """A function that starts a server: `serve(app, *args, app_dir=None, env=None) -> Server`, ready when it returns.
+
+    `app` is `module:attribute`, found in `app_dir` (a path; tests/apps by default); `args` are flags. When the test is over
+    each server is stopped with TERM, and the test fails when one died by itself, panicked, did not end or left a process
+    behind. What the servers printed is shown with a failure.
+    """
+    servers: list[Server] = []
+
+    def start(app: str, *args: str, app_dir: Path | None = None, env: dict[str, str] | None = None) -> Server:
+        server = pronghorn(app, *args, app_dir=app_dir, env=env)
+        servers.append(server)
+        return server
+
+    yield start
+    retire(servers)
+
+
+@pytest.fixture(scope="session")
+def running_servers() -> Iterator[dict[tuple[str, ...], Server]]:
+    """The servers that tests share, by command line; stopped and judged when all tests are over."""
+    servers: dict[tuple[str, ...], Server] = {}
+    yield servers
+    retire(list(servers.values()))
+
+
+@pytest.fixture
+def share(running_servers: dict[tuple[str, ...], Server]) -> Iterator[Callable[..., Server]]:
+    """As `serve`, but a server with the same arguments is used again: for tests that leave no trace in it.
+
+    After each test every server it used must still run.
+    """
+    used: list[Server] = []
+
+    def get(app: str, *args: str) -> Server:
+        if (app, *args) not in running_servers:
+            running_servers[(app, *args)] = pronghorn(app, *args)
+        used.append(running_servers[(app, *args)])
+        return used[-1]
+
+    yield get
+    report([(server, server.faults()) for server in used])
+
+
+def retire(servers: list[Server]) -> None:
+    """Stops the servers and fails the test for each that did not run and end as it should."""
+    judged = []
+    for server in servers:
+        faults = server.faults()
+        try:
+            code = server.stop()
+        except AssertionError as error:
+            judged.append((server, [*faults, str(error)]))
+            continue
+        if code != 0 and not faults:
+            faults.append(f"exit code {code} after TERM")
+        judged.append((server, list(dict.fromkeys([*faults, *server.faults()]))))
+        server.kill()
+    report(judged)
+
+
+def report(judged: list[tuple[Server, list[str]]]) -> None:
+    """Prints every log (pytest shows it with a failure) and fails when there are faults."""
+    for server, _ in judged:
+        print(f"--- {' '.join(server.command)}\n{server.log()}")
+    faults = [fault for _, faults in judged for fault in faults]
+    if faults:
+        pytest.fail("; ".join(faults), pytrace=False)

@@ -1,0 +1,1 @@
+"""What the tests drive a server with: its process, a raw client, a strict reader of responses."""
