@@ -1,0 +1,260 @@
+//! The head of a response, and the whole of a response the server makes itself.
+
+use super::{BodyFraming, BodySize, Plan, RequestFacts, ResponseFields, plan};
+use crate::status::Status;
+
+/// The fields the server adds unless the application set its own.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ServerFields<'a> {
+    /// The time as [`imf_fixdate`](crate::date::imf_fixdate) gives it; `None` sends no Date.
+    pub date: Option<&'a [u8; 29]>,
+    /// The value of Server, free of control bytes; `None` sends no Server.
+    pub server: Option<&'a [u8]>,
+}
+
+/// Appends a response's head to `out`, the empty line included. The version is always our own,
+/// 1.1 (RFC 9110 section 2.5). `reason` is free of control bytes.
+pub fn write_head(
+    out: &mut Vec<u8>,
+    status: u16,
+    reason: &[u8],
+    fields: &ResponseFields,
+    plan: &Plan,
+    request: &RequestFacts,
+    server: &ServerFields<'_>,
+) {
+    let server_value = server.server.filter(|_| !fields.has_server());
+    let given = reason.len() + fields.bytes().len() + server_value.map_or(0, <[u8]>::len);
+    out.reserve(given + OWN_BYTES);
+    put_status_line(out, status, reason);
+    if let Some(date) = server.date.filter(|_| !fields.has_date()) {
+        put_date(out, date);
+    }
+    if let Some(value) = server_value {
+        out.extend_from_slice(b"Server: ");
+        out.extend_from_slice(value);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(fields.bytes());
+    put_framing(out, plan);
+    put_connection(out, plan.persistent, request.http11);
+}
+
+/// Appends a whole response of plain text made by the server: `message` and a line end as the
+/// body, its Content-Length, and `Connection: close`. HEAD gets the head alone.
+pub fn error_response(
+    out: &mut Vec<u8>,
+    status: u16,
+    message: &str,
+    request: RequestFacts,
+    server: &ServerFields<'_>,
+) {
+    let request = RequestFacts { persistent: false, ..request };
+    let fields = ResponseFields::plain_text();
+    let plan = plan(request, status, &fields, BodySize::Known(message.len() as u64 + 1));
+    let reason = Status::new(status).map_or("", Status::reason);
+    write_head(out, status, reason.as_bytes(), &fields, &plan, &request, server);
+    if plan.framing != BodyFraming::None {
+        out.extend_from_slice(message.as_bytes());
+        out.push(b'\n');
+    }
+}
+
+/// The interim response that asks for the body (RFC 9110 section 15.2.1).
+pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+#[inline]
+fn put_status_line(out: &mut Vec<u8>, status: u16, reason: &[u8]) {
+    if status == 200 && reason == b"OK" {
+        return out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+    }
+    let mut line = *b"HTTP/1.1 000 ";
+    line[9] += (status / 100 % 10) as u8;
+    line[10] += (status / 10 % 10) as u8;
+    line[11] += (status % 10) as u8;
+    out.extend_from_slice(&line);
+    out.extend_from_slice(reason);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// One copy of a fixed size instead of three.
+#[inline]
+fn put_date(out: &mut Vec<u8>, date: &[u8; 29]) {
+    let mut line = *b"Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n";
+    line[6..35].copy_from_slice(date);
+    out.extend_from_slice(&line);
+}
+
+#[inline]
+fn put_framing(out: &mut Vec<u8>, plan: &Plan) {
+    if let Some(length) = plan.content_length {
+        put_content_length(out, length);
+    } else if plan.framing == BodyFraming::Chunked {
+        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+    }
+}
+
+#[inline]
+fn put_content_length(out: &mut Vec<u8>, length: u64) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    let mut rest = length;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(b"Content-Length: ");
+    out.extend_from_slice(&digits[first..]);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// RFC 9112 section 9.3: 1.1 persists unless told otherwise, 1.0 only when told.
+#[inline]
+fn put_connection(out: &mut Vec<u8>, persistent: bool, http11: bool) {
+    out.extend_from_slice(match (persistent, http11) {
+        (true, true) => b"\r\n",
+        (true, false) => b"Connection: keep-alive\r\n\r\n",
+        (false, _) => b"Connection: close\r\n\r\n",
+    });
+}
+
+/// More than the head ever has besides reason, fields and the value of Server.
+const OWN_BYTES: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATE: &[u8; 29] = b"Sun, 06 Nov 1994 08:49:37 GMT";
+    const BOTH: ServerFields<'static> = ServerFields { date: Some(DATE), server: Some(b"p") };
+    const NEITHER: ServerFields<'static> = ServerFields { date: None, server: None };
+    const GET: RequestFacts = RequestFacts { http11: true, head: false, persistent: true };
+    const HEAD: RequestFacts = RequestFacts { head: true, ..GET };
+    const GET_10: RequestFacts = RequestFacts { http11: false, ..GET };
+
+    fn head(
+        request: RequestFacts,
+        (status, reason): (u16, &str),
+        pairs: &[(&str, &str)],
+        body: BodySize,
+        server: &ServerFields<'_>,
+    ) -> String {
+        let mut fields = ResponseFields::default();
+        for (name, value) in pairs {
+            fields.push(name.as_bytes(), value.as_bytes()).expect("a valid field");
+        }
+        let plan = plan(request, status, &fields, body);
+        let mut out = Vec::new();
+        write_head(&mut out, status, reason.as_bytes(), &fields, &plan, &request, server);
+        String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn heads_are_written_whole() {
+        let ok = (200, "OK");
+        let known = BodySize::Known(13);
+        let table = [
+            (
+                head(GET, ok, &[("Content-Type", "text/plain")], known, &BOTH),
+                "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: p\r\n\
+                 Content-Type: text/plain\r\nContent-Length: 13\r\n\r\n",
+            ),
+            (
+                head(GET, (299, "My Reason"), &[], BodySize::Known(0), &NEITHER),
+                "HTTP/1.1 299 My Reason\r\nContent-Length: 0\r\n\r\n",
+            ),
+            (
+                head(GET, (200, "Fine"), &[], BodySize::Known(u64::MAX), &NEITHER),
+                "HTTP/1.1 200 Fine\r\nContent-Length: 18446744073709551615\r\n\r\n",
+            ),
+            (
+                head(GET, ok, &[], BodySize::Unknown, &NEITHER),
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            ),
+            (
+                head(GET, ok, &[("Connection", "close")], known, &NEITHER),
+                "HTTP/1.1 200 OK\r\nContent-Length: 13\r\nConnection: close\r\n\r\n",
+            ),
+            (
+                head(GET, (304, "Not Modified"), &[("Content-Length", "7")], known, &NEITHER),
+                "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+            ),
+        ];
+        for (written, expected) in table {
+            assert_eq!(written, expected);
+        }
+    }
+
+    #[test]
+    fn rule_9_http_1_0_is_answered_in_its_own_terms() {
+        assert_eq!(
+            head(GET_10, (200, "OK"), &[], BodySize::Known(1), &NEITHER),
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: keep-alive\r\n\r\n"
+        );
+        assert_eq!(
+            head(GET_10, (200, "OK"), &[], BodySize::Unknown, &NEITHER),
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn rule_21_head_keeps_content_length_and_204_has_none() {
+        let length = [("Content-Length", "5")];
+        assert_eq!(
+            head(HEAD, (200, "OK"), &length, BodySize::Unknown, &NEITHER),
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        );
+        assert_eq!(
+            head(GET, (204, "No Content"), &length, BodySize::Known(5), &NEITHER),
+            "HTTP/1.1 204 No Content\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn rule_23_the_application_cannot_frame_the_message() {
+        let pairs = [("Transfer-Encoding", "chunked"), ("Content-Length", "5")];
+        assert_eq!(
+            head(GET, (200, "OK"), &pairs, BodySize::Unknown, &NEITHER),
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn rule_25_date_and_server_are_sent_once() {
+        let pairs = [("date", "today"), ("SERVER", "mine")];
+        assert_eq!(
+            head(GET, (200, "OK"), &pairs, BodySize::Known(1), &BOTH),
+            "HTTP/1.1 200 OK\r\ndate: today\r\nSERVER: mine\r\nContent-Length: 1\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn heads_are_appended() {
+        let mut out = b"before".to_vec();
+        error_response(&mut out, 500, "x", GET, &NEITHER);
+        assert!(out.starts_with(b"beforeHTTP/1.1 500 Internal Server Error\r\n"));
+    }
+
+    #[test]
+    fn rule_24_and_25_an_error_response_is_complete_and_closes() {
+        let expected = "HTTP/1.1 400 Bad Request\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+             Server: p\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 14\r\n\
+             Connection: close\r\n\r\n";
+        for (request, body) in [(GET, "Host missing.\n"), (GET_10, "Host missing.\n"), (HEAD, "")] {
+            let mut out = Vec::new();
+            error_response(&mut out, 400, "Host missing.", request, &BOTH);
+            assert_eq!(String::from_utf8_lossy(&out), format!("{expected}{body}"));
+        }
+    }
+
+    #[test]
+    fn own_bytes_cover_the_longest_head() {
+        let most = "HTTP/1.1 200 \r\nDate: \r\nServer: \r\nContent-Length: \r\n\
+             Connection: keep-alive\r\n\r\n";
+        assert!(most.len() + DATE.len() + 20 <= OWN_BYTES);
+    }
+}
