@@ -188,7 +188,8 @@ enum Role {
 }
 
 impl Role {
-    /// Looks at the length first: nearly every name is told apart by it alone.
+    /// Looks at the length first, which tells nearly every name apart, then for the usual
+    /// spellings, which compare as words.
     #[inline]
     fn of(name: &[u8]) -> Self {
         let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
@@ -199,6 +200,7 @@ impl Role {
             7 if is(b"trailer") || is(b"upgrade") => Self::HopByHop,
             10 if is(b"connection") => Self::Connection,
             10 if is(b"keep-alive") => Self::HopByHop,
+            14 if matches!(name, b"Content-Length" | b"content-length") => Self::ContentLength,
             14 if is(b"content-length") => Self::ContentLength,
             16 if is(b"proxy-connection") => Self::HopByHop,
             17 if is(b"transfer-encoding") => Self::HopByHop,
@@ -390,9 +392,12 @@ mod tests {
         ];
         for (value, length) in table {
             let mut fields = ResponseFields::default();
-            let pushed = fields.push(b"Content-Length", value);
-            assert_eq!((pushed.is_ok(), fields.content_length()), (length.is_some(), length));
-            assert_eq!(fields.bytes(), b"");
+            for name in [&b"Content-Length"[..], b"content-length", b"CONTENT-length"] {
+                fields.clear();
+                let pushed = fields.push(name, value);
+                assert_eq!((pushed.is_ok(), fields.content_length()), (length.is_some(), length));
+                assert_eq!(fields.bytes(), b"");
+            }
         }
     }
 
