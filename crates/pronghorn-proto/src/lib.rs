@@ -1,6 +1,30 @@
-//! HTTP/1.1 without I/O: what the bytes of requests and responses mean.
+//! HTTP/1.1 without I/O: what the bytes of a connection mean.
+//!
+//! Nothing here knows sockets, clocks, threads or Python. A [`HeadScanner`] finds where a request
+//! head ends, [`RequestHead::parse`] says what it asks for, a [`BodyDecoder`] finds its body, and
+//! every way to refuse a request is an [`Error`] with one status. Sizes are bounded by [`Limits`].
+//!
+//! The outcome never depends on how the bytes were cut, and no input takes more than linear work.
 
-pub mod date;
-pub mod encode;
-pub mod state;
-pub mod status;
+pub mod body;
+pub mod chunk;
+pub mod error;
+pub mod field;
+pub mod framing;
+pub mod head;
+pub mod host;
+pub mod limits;
+pub mod percent;
+pub mod span;
+pub mod target;
+
+mod trailer;
+
+pub use body::{BodyDecoder, Decoded};
+pub use error::Error;
+pub use field::{Field, Known};
+pub use framing::Framing;
+pub use head::{HeadScanner, Method, RequestHead, Version};
+pub use limits::Limits;
+pub use span::Span;
+pub use target::{Form, Target};

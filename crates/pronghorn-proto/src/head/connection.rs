@@ -1,0 +1,58 @@
+//! What a head says about its connection: persistence, expectations and upgrades.
+
+use crate::error::Error;
+use crate::field::{self, Field, Known};
+use crate::head::{Method, Version};
+
+/// What the members of Connection ask for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Options {
+    pub(super) close: bool,
+    pub(super) keep_alive: bool,
+    pub(super) upgrade: bool,
+}
+
+/// Reads every member of every Connection line, whatever its case (RFC 9110 section 7.6.1).
+pub(super) fn options(fields: &[Field], buf: &[u8]) -> Options {
+    let mut options = Options::default();
+    for member in field::values(fields, buf, Known::Connection).flat_map(field::members) {
+        options.close |= member.eq_ignore_ascii_case(b"close");
+        options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive");
+        options.upgrade |= member.eq_ignore_ascii_case(b"upgrade");
+    }
+    options
+}
+
+/// Whether `100-continue` is expected; any other expectation is refused (RFC 9110 section 10.1.1).
+pub(super) fn expects_continue(fields: &[Field], buf: &[u8]) -> Result<bool, Error> {
+    let mut expected = false;
+    for member in field::values(fields, buf, Known::Expect).flat_map(field::members) {
+        match member {
+            b"" => {}
+            member if member.eq_ignore_ascii_case(b"100-continue") => expected = true,
+            _ => return Err(Error::Expectation),
+        }
+    }
+    Ok(expected)
+}
+
+/// Whether the client offers to change protocol (RFC 9110 section 7.8): never in HTTP/1.0, and
+/// only if Connection says so too.
+pub(super) fn offers_upgrade(version: Version, options: Options, fields: &[Field]) -> bool {
+    version == Version::Http11
+        && options.upgrade
+        && fields.iter().any(|field| field.known == Some(Known::Upgrade))
+}
+
+/// Refuses a WebSocket handshake of another version than 13 (RFC 6455 section 4.4). Called for an
+/// offered upgrade only.
+pub(super) fn check_websocket(method: Method, fields: &[Field], buf: &[u8]) -> Result<(), Error> {
+    let mut protocols = field::values(fields, buf, Known::Upgrade).flat_map(field::members);
+    let mut versions = field::values(fields, buf, Known::SecWebsocketVersion);
+    let handshake =
+        method == Method::Get && protocols.any(|name| name.eq_ignore_ascii_case(b"websocket"));
+    match handshake && versions.any(|version| version != b"13") {
+        true => Err(Error::WebSocketVersion),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,100 @@
+//! The request line: `method SP request-target SP HTTP-version` (RFC 9112 section 3).
+
+use core::ops::Range;
+
+use crate::error::Error;
+use crate::field;
+
+/// A request method; names are case-sensitive (RFC 9110 section 9.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// GET.
+    #[default]
+    Get,
+    /// HEAD.
+    Head,
+    /// POST.
+    Post,
+    /// PUT.
+    Put,
+    /// DELETE.
+    Delete,
+    /// OPTIONS.
+    Options,
+    /// PATCH.
+    Patch,
+    /// TRACE.
+    Trace,
+    /// CONNECT.
+    Connect,
+    /// Any other token; `RequestHead::method_span` has it.
+    Other,
+}
+
+impl Method {
+    /// The method named `name`.
+    pub fn from_bytes(name: &[u8]) -> Method {
+        match name {
+            b"GET" => Method::Get,
+            b"HEAD" => Method::Head,
+            b"POST" => Method::Post,
+            b"PUT" => Method::Put,
+            b"DELETE" => Method::Delete,
+            b"OPTIONS" => Method::Options,
+            b"PATCH" => Method::Patch,
+            b"TRACE" => Method::Trace,
+            b"CONNECT" => Method::Connect,
+            _ => Method::Other,
+        }
+    }
+}
+
+/// The version a request is read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1, and any later HTTP/1.x (RFC 9110 section 2.5).
+    #[default]
+    Http11,
+}
+
+/// The parts of a request line, as ranges of it.
+pub(super) struct RequestLine {
+    pub(super) method: Range<usize>,
+    pub(super) target: Range<usize>,
+    pub(super) version: Version,
+}
+
+/// Splits `line`, which has no line end, at its two single spaces.
+pub(super) fn parse(line: &[u8]) -> Result<RequestLine, Error> {
+    let method_end = memchr::memchr(b' ', line).ok_or(Error::RequestLine)?;
+    let version_start = version_start(line)?;
+    if method_end + 1 >= version_start || !field::is_token(&line[..method_end]) {
+        return Err(Error::RequestLine);
+    }
+    Ok(RequestLine {
+        method: 0..method_end,
+        target: method_end + 1..version_start - 1,
+        version: version(&line[version_start..])?,
+    })
+}
+
+/// Checks the version alone, which tells early that a line is no HTTP/1 request.
+pub(super) fn check_version(line: &[u8]) -> Result<(), Error> {
+    version(&line[version_start(line)?..]).map(|_| ())
+}
+
+fn version_start(line: &[u8]) -> Result<usize, Error> {
+    memchr::memrchr(b' ', line).map(|space| space + 1).ok_or(Error::RequestLine)
+}
+
+/// `HTTP/` DIGIT `.` DIGIT, in upper case (RFC 9112 section 2.3).
+fn version(text: &[u8]) -> Result<Version, Error> {
+    match text {
+        b"HTTP/1.0" => Ok(Version::Http10),
+        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'1'..=b'9'] => Ok(Version::Http11),
+        [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => Err(Error::Version),
+        _ => Err(Error::RequestLine),
+    }
+}
