@@ -8,6 +8,8 @@
 
 pub mod body;
 pub mod chunk;
+pub mod date;
+pub mod encode;
 pub mod error;
 pub mod field;
 pub mod framing;
@@ -16,6 +18,8 @@ pub mod host;
 pub mod limits;
 pub mod percent;
 pub mod span;
+pub mod state;
+pub mod status;
 pub mod target;
 
 mod trailer;
