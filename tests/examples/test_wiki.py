@@ -1,0 +1,399 @@
+"""The wiki, used as its readers and editors use it."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import http.client
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+WIKI = Path(__file__).parents[2] / "examples" / "wiki"
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 300
+JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
+GIF = b"GIF89a" + bytes(100)
+WEBP = b"RIFF\x24\x00\x00\x00WEBPVP8 " + bytes(100)
+
+
+@pytest.fixture
+def server(serve, tmp_path):
+    return serve("wiki:application", app_dir=WIKI, env={"WIKI_DATABASE": str(tmp_path / "new" / "wiki.db")})
+
+
+@pytest.fixture
+def client(server):
+    with httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+def fields(response: httpx.Response) -> dict[str, str]:
+    """The hidden fields of a page's form."""
+    return {
+        name: unescape(value) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', response.text)
+    }
+
+
+def edit(client: httpx.Client, title: str, text: str, **changed: str) -> httpx.Response:
+    """Open the form of a page, and send it with a text."""
+    form = fields(client.get(f"/edit/{title}"))
+    return client.post(f"/edit/{title}", data={**form, "text": text, "comment": "", **changed})
+
+
+def upload(client: httpx.Client, filename: str, content: bytes) -> httpx.Response:
+    """Open the form for images, and send it with a file."""
+    token = fields(client.get("/images"))["token"]
+    # Given as one sequence, so that the token comes first, as it does from the form of the page.
+    return client.post("/images", files=[("token", (None, token)), ("file", (filename, content))])
+
+
+def test_the_database_and_its_first_page_are_made_at_the_first_start(client, tmp_path):
+    response = client.get("/", follow_redirects=True)
+    assert response.status_code == 200
+    assert response.url.path == "/wiki/Home"
+    assert "<h2>Markup</h2>" in response.text
+    assert (tmp_path / "new" / "wiki.db").stat().st_size > 0
+
+
+def test_pages_survive_a_restart(serve, tmp_path):
+    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db")}
+    server = serve("wiki:application", app_dir=WIKI, env=environment)
+    with httpx.Client(base_url=server.url) as client:
+        assert edit(client, "Kept", "across restarts").status_code == 303
+    server.stop()
+    server = serve("wiki:application", app_dir=WIKI, env=environment)
+    assert "across restarts" in httpx.get(f"{server.url}/wiki/Kept").text
+
+
+def test_a_page_is_written_linked_and_read(client):
+    missing = client.get("/wiki/Café au lait")
+    assert missing.status_code == 404
+    response = edit(client, "Café au lait", "Hot\r\nmilk, see [[Home]] and [[Nowhere|that]].")
+    assert response.status_code == 303
+    assert response.headers["location"] == "/wiki/Caf%C3%A9%20au%20lait"
+    page = client.get(response.headers["location"])
+    assert page.status_code == 200
+    assert "<p>Hot\nmilk, see " in page.text
+    assert '<a href="/wiki/Home">Home</a>' in page.text
+    assert '<a class="missing" href="/edit/Nowhere">that</a>' in page.text
+    assert '<a href="/wiki/Caf%C3%A9%20au%20lait">Café au lait</a>' in client.get("/pages").text
+
+
+def test_nothing_that_is_written_becomes_markup_of_the_page(client):
+    hostile = "<script>alert(1)</script> \" onload=' &amp; [x](javascript:alert(1)) [[<b>]] **<i>** `<u>`\n```\n</pre><s>\n```"
+    edit(client, "Hostile", hostile, comment="<script>comment")
+    for address in ("/wiki/Hostile", "/edit/Hostile", "/history/Hostile", "/diff/Hostile", "/search?q=<script>alert"):
+        page = client.get(address).text
+        assert "<script" not in page
+        assert "javascript:alert(1)&quot;" not in page
+        assert not re.search(r"<(b|i|u|s)>", page)
+    form = client.get("/edit/Hostile").text
+    text = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
+    assert unescape(text[1]) == hostile + "\n"
+    assert "href=\"javascript" not in client.get("/wiki/Hostile").text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("# One\n## Two", "<h2>One</h2>\n<h3>Two</h3>"),
+        ("- a\n- b\n\n1. c", "<ul><li>a</li><li>b</li></ul>\n\n<ol><li>c</li></ol>"),
+        ("> said\n> twice", "<blockquote>said<br>twice</blockquote>"),
+        ("---", "<hr>"),
+        ("```\n**kept** <\n```", "<pre><code>**kept** &lt;</code></pre>"),
+        ("**bold `x`** *it* ** * 2*3*4", "<p><strong>bold <code>x</code></strong> <em>it</em> ** * 2<em>3</em>4</p>"),
+        ("[P](https://a.b/?c=1&d)", '<p><a class="outside" rel="nofollow" href="https://a.b/?c=1&amp;d">P</a></p>'),
+        ("![A \"cat\"](cat.png)", '<p><img src="/images/cat.png" alt="A &quot;cat&quot;"></p>'),
+        ("{title} %s", "<p>{title} %s</p>"),
+    ],
+)
+def test_markup_is_shown_as_html(client, written, shown):
+    edit(client, "Markup", written)
+    assert shown in client.get("/wiki/Markup").text
+
+
+def test_history_shows_differences_and_reverts(client):
+    edit(client, "Story", "one\ntwo\n")
+    edit(client, "Story", "one\nthree\n", comment="Count on")
+    history = client.get("/history/Story")
+    assert "Count on" in history.text
+    diff = client.get("/diff/Story").text
+    assert "<del>-two</del>" in diff
+    assert "<ins>+three</ins>" in diff
+    reverted = client.post("/revert/Story", data=fields(history))
+    assert reverted.status_code == 303
+    assert "two" in client.get("/wiki/Story").text
+    assert "Back to revision" in client.get("/history/Story").text
+    assert client.get("/history/Story").text.count("<time") == 3
+
+
+def test_an_older_revision_can_be_read(client):
+    edit(client, "Story", "old text")
+    number = fields(client.get("/edit/Story"))["base"]
+    edit(client, "Story", "new text")
+    page = client.get("/wiki/Story", params={"revision": number})
+    assert "old text" in page.text
+    assert "new text" not in page.text
+    assert client.get("/wiki/Home", params={"revision": number}).status_code == 404
+    assert client.get("/wiki/Story", params={"revision": "1x"}).status_code == 400
+
+
+def test_the_later_of_two_editors_is_shown_what_the_other_did(client):
+    edit(client, "Shared", "first")
+    late = fields(client.get("/edit/Shared"))
+    edit(client, "Shared", "second")
+    refused = client.post("/edit/Shared", data={**late, "text": "third"})
+    assert refused.status_code == 409
+    assert "<del>-second</del>" in refused.text
+    assert ">\nthird\n</textarea>" in refused.text
+    assert "second" in client.get("/wiki/Shared").text
+    merged = client.post("/edit/Shared", data={**fields(refused), "text": "second and third"})
+    assert merged.status_code == 303
+    assert "second and third" in client.get("/wiki/Shared").text
+
+
+def test_of_many_editors_at_once_exactly_one_is_taken(client, server):
+    edit(client, "Race", "start")
+    form = fields(client.get("/edit/Race"))
+
+    def save(number: int) -> int:
+        data = {**form, "text": f"by {number}"}
+        return httpx.post(f"{server.url}/edit/Race", data=data, cookies=client.cookies).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(save, range(24))) == [303] + [409] * 23
+    assert client.get("/history/Race").text.count("<time") == 2
+
+
+def test_search_finds_words_and_their_beginnings(client):
+    edit(client, "Tea", "Assam, Darjeeling & <Ceylon>")
+    edit(client, "Coffee", "Not tea at all")
+    found = client.get("/search", params={"q": "ceyl"}).text
+    assert '<a href="/wiki/Tea">' in found
+    assert "&lt;<mark>Ceylon</mark>&gt;" in found
+    assert "/wiki/Coffee" not in found
+    both = client.get("/search", params={"q": "tea"}).text
+    assert both.index("/wiki/Tea") < both.index("/wiki/Coffee")
+    edit(client, "Tea", "Oolong")
+    assert "0 found" in client.get("/search", params={"q": "ceylon"}).text
+
+
+@pytest.mark.parametrize("query", ["", '"', "a OR", "NEAR(", "_", "* ^ -", "title:x", "a" * 5000, "\x00"])
+def test_no_query_breaks_the_search(client, query):
+    assert client.get("/search", params={"q": query}).status_code == 200
+
+
+def test_a_page_is_sent_again_only_when_it_changed(client):
+    first = client.get("/wiki/Home")
+    again = client.get("/wiki/Home", headers={"If-None-Match": f'"other", W/{first.headers["etag"]}'})
+    assert again.status_code == 304
+    assert again.content == b""
+    assert again.headers["etag"] == first.headers["etag"]
+    edit(client, "Ideas", "A link of the page leads somewhere now.")
+    assert client.get("/wiki/Home", headers={"If-None-Match": first.headers["etag"]}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/wiki/Home", "/wiki/Nowhere", "/pages", "/nothing", "/images"])
+def test_head_has_the_fields_of_get_and_no_content(client, path):
+    client.get(path)  # sets the cookie that forms need, so that both answers can be alike
+    got, head = client.get(path), client.head(path)
+    assert head.status_code == got.status_code
+    assert head.content == b""
+    assert int(head.headers["content-length"]) == len(got.content)
+    varying = {"date", "etag"}
+    assert {k: v for k, v in head.headers.items() if k not in varying} == {
+        k: v for k, v in got.headers.items() if k not in varying
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("POST", "/wiki/Home", "GET, HEAD"),
+        ("DELETE", "/edit/Home", "GET, HEAD, POST"),
+        ("GET", "/revert/Home", "POST"),
+        ("PUT", "/images/a.png", "GET, HEAD"),
+        ("POST", "/", "GET, HEAD"),
+    ],
+)
+def test_other_methods_are_refused_with_those_allowed(client, method, path, allow):
+    response = client.request(method, path)
+    assert response.status_code == 405
+    assert response.headers["allow"] == allow
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/wiki", "/wiki/", "/wiki/a/b", "/edit/%20x", "/edit/a%0Ab", "/images/no.png", "/edit/%5B%5B"]
+)
+def test_what_is_not_there_is_not_found(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_a_path_that_is_not_utf8_is_refused(server):
+    connection = http.client.HTTPConnection(server.host, server.port)
+    connection.request("GET", "/wiki/%ff")
+    assert connection.getresponse().status == 400
+    connection.close()
+
+
+@pytest.mark.parametrize("change", [{"token": ""}, {"token": "0" * 64}, {"token": "é"}])
+def test_a_form_without_its_token_changes_nothing(client, change):
+    assert edit(client, "Home", "stolen", **change).status_code == 403
+    assert "stolen" not in client.get("/wiki/Home").text
+
+
+def test_a_token_is_worth_nothing_with_another_cookie(client, server):
+    form = fields(client.get("/edit/Home"))
+    with httpx.Client(base_url=server.url) as other:
+        other.get("/edit/Home")
+        assert other.post("/edit/Home", data={**form, "text": "stolen"}).status_code == 403
+    assert httpx.post(f"{server.url}/edit/Home", data={**form, "text": "stolen"}).status_code == 403
+
+
+def test_a_text_has_a_limit(client):
+    assert edit(client, "Long", "x" * 199_999).status_code == 303
+    assert edit(client, "Long", "é" * 100_000).status_code == 413
+    assert edit(client, "Long", "é" * 1_000_000).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "extension"),
+    [(PNG, "image/png", "png"), (JPEG, "image/jpeg", "jpg"), (GIF, "image/gif", "gif"), (WEBP, "image/webp", "webp")],
+)
+def test_an_image_is_uploaded_and_served_as_what_it_is(client, content, kind, extension):
+    assert upload(client, f"C:\\pictures\\My Cat.{extension}", content).status_code == 303
+    address = f"/images/my-cat.{extension}"
+    assert address in client.get("/images").text
+    image = client.get(address)
+    assert image.content == content
+    assert image.headers["content-type"] == kind
+    assert image.headers["x-content-type-options"] == "nosniff"
+    assert client.head(address).headers["content-length"] == str(len(content))
+    unchanged = client.get(address, headers={"If-None-Match": image.headers["etag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+def test_curl_uploads_and_downloads_the_same_bytes(client, server, tmp_path):
+    source, target = tmp_path / "big.png", tmp_path / "downloaded"
+    source.write_bytes(PNG[:8] + bytes(i * 7 % 256 for i in range(3_000_000)))
+    token = fields(client.get("/images"))["token"]
+    cookie = f"wiki_session={client.cookies['wiki_session']}"
+    form = ["-F", f"token={token}", "-F", f"file=@{source}"]
+    curl = ["curl", "--silent", "--show-error", "--fail", "--max-time", "20"]
+    subprocess.run([*curl, "--cookie", cookie, *form, f"{server.url}/images"], check=True)
+    subprocess.run([*curl, "--output", str(target), f"{server.url}/images/big.png"], check=True)
+    assert target.read_bytes() == source.read_bytes()
+
+
+def test_an_upload_in_chunks_is_taken(client):
+    token = fields(client.get("/images"))["token"]
+    form = multipart(("token", None, token.encode()), ("file", "chunked.gif", GIF))
+    pieces = (form[i : i + 50] for i in range(0, len(form), 50))
+    response = client.post("/images", content=pieces, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert response.status_code == 303
+    assert client.get("/images/chunked.gif").content == GIF
+
+
+@pytest.mark.parametrize("content", [b"", b"GIF", b"<svg onload='alert(1)'>", b"<html>", b"\x89PNG\r\n\x1a", b"RIFF1234WAVE"])
+def test_what_is_no_image_is_not_kept(client, content, tmp_path):
+    assert upload(client, "a.png", content).status_code == 415
+    assert "/images/a.png" not in client.get("/images").text
+    assert list((tmp_path / "new" / "wiki.db.images").iterdir()) == []
+
+
+def test_an_image_has_a_limit(client, tmp_path):
+    assert upload(client, "a.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 6)).status_code == 303
+    assert upload(client, "b.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 5)).status_code == 415
+    assert upload(client, "c.gif", GIF[:6] + bytes(6 * 1024 * 1024)).status_code == 413
+    assert len(list((tmp_path / "new" / "wiki.db.images").iterdir())) == 1
+
+
+def test_an_image_is_not_replaced_by_another_of_its_name(client):
+    assert upload(client, "a.gif", GIF).status_code == 303
+    assert upload(client, "a.gif", GIF).status_code == 303
+    assert upload(client, "a.gif", GIF + b"x").status_code == 409
+    assert client.get("/images/a.gif").content == GIF
+
+
+def multipart(*parts: tuple[str, str | None, bytes]) -> bytes:
+    """A form with the boundary `b`."""
+    encoded = b""
+    for name, filename, content in parts:
+        disposition = f'form-data; name="{name}"' + (f'; filename="{filename}"' if filename else "")
+        encoded += f"--b\r\nContent-Disposition: {disposition}\r\n\r\n".encode() + content + b"\r\n"
+    return encoded + b"--b--\r\n"
+
+
+TOKEN = b'--b\r\nContent-Disposition: form-data; name="token"\r\n\r\n'
+
+
+@pytest.mark.parametrize(
+    ("content_type", "form"),
+    [
+        ("text/plain", b"--b--"),
+        ("multipart/form-data", b"--b--"),
+        ("multipart/form-data; boundary=", b"--b--"),
+        ("multipart/form-data; boundary=" + "b" * 71, b"--b--"),
+        ("multipart/form-data; boundary=b", b""),
+        ("multipart/form-data; boundary=b", b"--c--"),
+        ("multipart/form-data; boundary=b", b"preamble\r\n--b--\r\n"),
+        ("multipart/form-data; boundary=b", b"--b--\r\nepilogue"),
+        ("multipart/form-data; boundary=b", b"--b \r\n"),
+        ("multipart/form-data; boundary=b", b"--b\nContent-Disposition: form-data; name=\"a\"\n\n\n--b--"),
+        ("multipart/form-data; boundary=b", TOKEN + b"x"),
+        ("multipart/form-data; boundary=b", TOKEN + b"\xff\r\n--b--"),
+        ("multipart/form-data; boundary=b", TOKEN + b"x" * 300 + b"\r\n--b--"),
+        ("multipart/form-data; boundary=b", b"--b\r\n\r\n\r\nx\r\n--b--"),
+        ("multipart/form-data; boundary=b", b"--b\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\nx\r\n--b--"),
+        ("multipart/form-data; boundary=b", b"--b\r\nX: " + b"x" * 9000 + b"\r\n\r\nx\r\n--b--"),
+        ("multipart/form-data; boundary=b", multipart(*[("a", None, b"")] * 17)),
+        ("multipart/form-data; boundary=b", multipart(("a", None, b""))),
+    ],
+)
+def test_a_broken_form_is_refused(client, content_type, form):
+    response = client.post("/images", content=form, headers={"Content-Type": content_type})
+    assert response.status_code == 400
+
+
+def test_a_file_before_the_token_is_refused(client):
+    token = fields(client.get("/images"))["token"]
+    form = multipart(("file", "a.gif", GIF), ("token", None, token.encode()))
+    response = client.post("/images", content=form, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert response.status_code == 403
+    assert client.get("/images/a.gif").status_code == 404
+
+
+def test_readers_and_writers_at_once_see_whole_pages(client, server):
+    def use(number: int) -> set[int]:
+        with httpx.Client(base_url=server.url) as mine:
+            seen = {edit(mine, f"Page {number}", f"{number} " * 2000).status_code}
+            for _ in range(10):
+                page = mine.get(f"/wiki/Page {number}")
+                assert page.text.count(f"{number} ") >= 2000
+                seen.add(page.status_code)
+            return seen
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(use, range(16))) == [{200, 303}] * 16
+
+
+def test_everything_works_under_the_validator(serve, tmp_path):
+    module = "from wsgiref.validate import validator\nfrom wiki import application\nchecked = validator(application)\n"
+    (tmp_path / "checked_wiki.py").write_text(module)
+    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db"), "PYTHONPATH": str(WIKI)}
+    server = serve("checked_wiki:checked", app_dir=tmp_path, env=environment)
+    with httpx.Client(base_url=server.url) as client:
+        assert edit(client, "Home", "checked").status_code == 303
+        assert upload(client, "a.png", PNG).status_code == 303
+        assert client.get("/images/a.png").content == PNG
+        etag = client.get("/wiki/Home").headers["etag"]
+        assert client.get("/wiki/Home", headers={"If-None-Match": etag}).status_code == 304
+        assert client.head("/images/a.png").status_code == 200
+        assert client.get("/search?q=checked").status_code == 200
+        assert client.get("/nothing").status_code == 404
+        assert client.post("/edit/Home", data={"token": "x"}).status_code == 403
+    assert "Assertion" not in server.log()

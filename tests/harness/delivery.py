@@ -1,0 +1,39 @@
+"""The ways the bytes of a request can be cut on their way to the server. The outcome must never depend on it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+Delivery = Callable[[bytes], Iterable[bytes]]
+
+# Long enough for an idle server to take up one piece before the next is there.
+PAUSE = 0.00005
+# Of anything longer only the number of pieces matters, and the pauses would add up.
+PAUSED_UP_TO = 2048
+
+
+def whole(data: bytes) -> Iterable[bytes]:
+    """All at once."""
+    return [data]
+
+
+def by_line(data: bytes) -> Iterator[bytes]:
+    """A piece ends with each CRLF."""
+    return _paced(re.findall(rb"(?:(?!\r\n).)*\r\n|.+\Z", data, re.DOTALL))
+
+
+def by_byte(data: bytes) -> Iterator[bytes]:
+    """Every byte alone."""
+    return _paced([data[at : at + 1] for at in range(len(data))])
+
+
+def _paced(pieces: list[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece
+        if len(pieces) <= PAUSED_UP_TO:
+            time.sleep(PAUSE)
+
+
+DELIVERIES: dict[str, Delivery] = {"whole": whole, "by line": by_line, "by byte": by_byte}

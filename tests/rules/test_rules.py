@@ -1,0 +1,20 @@
+"""Every check of every rule, each input whole, cut at every CRLF and byte by byte, against one server with the defaults."""
+
+import pytest
+from harness.rule import checks_of
+from rules import framing, request_head
+
+
+def attempts(module):
+    named = [attempt for check in checks_of(module) for attempt in check.attempts()]
+    return pytest.mark.parametrize("attempt", [one for _, one in named], ids=[name for name, _ in named])
+
+
+@attempts(request_head)
+def test_request_head(share, attempt):
+    attempt.against(share(attempt.check.app))
+
+
+@attempts(framing)
+def test_framing(share, attempt):
+    attempt.against(share(attempt.check.app))
