@@ -182,7 +182,7 @@ def test_search_finds_words_and_their_beginnings(client):
     assert "0 found" in client.get("/search", params={"q": "ceylon"}).text
 
 
-@pytest.mark.parametrize("query", ["", '"', "a OR", "NEAR(", "_", "* ^ -", "title:x", "a" * 5000, "\x00"])
+@pytest.mark.parametrize("query", ["", '"', "a OR", "NEAR(", "_", "* ^ -", "title:x", "a" * 3000, "\x00"])
 def test_no_query_breaks_the_search(client, query):
     assert client.get("/search", params={"q": query}).status_code == 200
 
