@@ -97,10 +97,12 @@ mod tests {
         BodyWriter::new(&Plan { framing, persistent: true, content_length: None })
     }
 
+    /// Framing, pieces, what is admitted of each, and the end.
+    type Case = (BodyFraming, &'static [usize], &'static [usize], Result<End, Short>);
+
     #[test]
     fn pieces_are_admitted_by_the_framing() {
-        // framing, pieces, admitted, end
-        let table: [(BodyFraming, &[usize], &[usize], Result<End, Short>); 9] = [
+        let table: [Case; 9] = [
             (BodyFraming::None, &[], &[], Ok(End::Complete)),
             (BodyFraming::Length(5), &[5], &[5], Ok(End::Complete)),
             (BodyFraming::Length(5), &[2, 0, 3], &[2, 0, 3], Ok(End::Complete)),

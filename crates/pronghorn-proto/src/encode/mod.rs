@@ -5,11 +5,14 @@
 //! is known of the body are there, [`write_head`], then a [`BodyWriter`] for every piece.
 
 mod body;
+mod field_error;
 mod fields;
 mod head;
+mod octets;
 mod plan;
 
 pub use body::{BodyWriter, End, LAST_CHUNK, Short, chunk_head};
-pub use fields::{FieldError, FieldFault, ResponseFields};
+pub use field_error::{FieldError, FieldFault};
+pub use fields::ResponseFields;
 pub use head::{CONTINUE, ServerFields, error_response, write_head};
 pub use plan::{BodyFraming, BodySize, Plan, RequestFacts, plan};

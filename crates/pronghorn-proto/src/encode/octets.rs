@@ -1,0 +1,128 @@
+//! What the bytes of a field's name and value may be. Runs over every response, so the value is
+//! looked at a word at a time.
+
+use super::field_error::{FieldError, FieldFault};
+
+/// Refuses a name that is not a token.
+#[inline]
+pub(super) fn check_name(name: &[u8]) -> Result<(), FieldError> {
+    if !name.is_empty() && name.iter().fold(true, |all, &byte| all & TOKEN[byte as usize]) {
+        return Ok(());
+    }
+    let bad = name.iter().find(|&&byte| !TOKEN[byte as usize]);
+    let fault = bad.map_or(FieldFault::EmptyName, |&byte| FieldFault::NameByte(byte));
+    Err(FieldError::new(name, fault))
+}
+
+/// Refuses a value with a control byte other than a tab (RFC 9110 section 5.5).
+#[inline]
+pub(super) fn check_value(name: &[u8], value: &[u8]) -> Result<(), FieldError> {
+    if !may_have_control(value) {
+        return Ok(());
+    }
+    match value.iter().find(|&&byte| byte.is_ascii_control() && byte != b'\t') {
+        Some(&byte) => Err(FieldError::new(name, FieldFault::ValueByte(byte))),
+        None => Ok(()),
+    }
+}
+
+/// Whether any byte is below 0x20 (a tab among them) or 0x7F, eight bytes at a time.
+#[inline]
+fn may_have_control(value: &[u8]) -> bool {
+    let Some(last) = value.last_chunk::<8>() else {
+        return value.iter().any(u8::is_ascii_control);
+    };
+    // The last word overlaps the one before it instead of leaving a remainder.
+    let (words, _) = value.as_chunks::<8>();
+    words.iter().chain([last]).fold(0, |seen, word| seen | controls(*word)) != 0
+}
+
+/// Not zero exactly if one of the eight bytes is below 0x20 or is 0x7F. A subtraction borrows into
+/// the byte above only where the byte below is itself such a one, so the answer for the word is exact.
+#[inline]
+fn controls(word: [u8; 8]) -> u64 {
+    const ONES: u64 = u64::MAX / 0xFF;
+    let word = u64::from_ne_bytes(word);
+    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
+    let delete = word ^ (ONES * 0x7F);
+    let is_delete = delete.wrapping_sub(ONES) & !delete;
+    (below_space | is_delete) & (ONES * 0x80)
+}
+
+/// Without the spaces and tabs around it.
+#[inline]
+pub(super) fn trim_ows(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+/// Digits only, RFC 9110 section 8.6; `None` for anything else and beyond 64 bits.
+pub(super) fn parse_length(value: &[u8]) -> Option<u64> {
+    if value.is_empty() {
+        return None;
+    }
+    value.iter().try_fold(0_u64, |length, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        length.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// The bytes of a token, RFC 9110 section 5.6.2.
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let marks = b"!#$%&'*+-.^_`|~";
+    let mut mark = 0;
+    while mark < marks.len() {
+        table[marks[mark] as usize] = true;
+        mark += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name_fault(name: &[u8]) -> Option<FieldFault> {
+        check_name(name).err().map(|error| error.fault())
+    }
+
+    fn value_fault(value: &[u8]) -> Option<FieldFault> {
+        check_value(b"X", value).err().map(|error| error.fault())
+    }
+
+    #[test]
+    fn rule_23_control_bytes_in_a_value_are_refused_wherever_they_are() {
+        for length in 1..40 {
+            for at in 0..length {
+                for byte in 0..=255_u8 {
+                    let mut value = vec![b'v'; length];
+                    value[at] = byte;
+                    let refused = byte.is_ascii_control() && byte != b'\t';
+                    let expected = refused.then_some(FieldFault::ValueByte(byte));
+                    assert_eq!(value_fault(&value), expected, "{byte:#x} at {at}/{length}");
+                }
+            }
+        }
+        assert_eq!(value_fault(b"\x80\xFF\x80\xFF\x80\xFF\x80\xFF\xA0\xE9"), None);
+        assert_eq!(value_fault(b"a\tb\tc\td\te\n"), Some(FieldFault::ValueByte(b'\n')));
+    }
+
+    #[test]
+    fn rule_23_names_are_tokens() {
+        assert_eq!(name_fault(b""), Some(FieldFault::EmptyName));
+        for byte in 0..=255_u8 {
+            let token = byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+            let expected = (!token).then_some(FieldFault::NameByte(byte));
+            assert_eq!(name_fault(&[b'X', byte, b'Y']), expected, "{byte:#x}");
+            assert_eq!(name_fault(&[byte]), expected, "{byte:#x}");
+        }
+    }
+}
