@@ -1,0 +1,151 @@
+"""What is kept of a run and what is shown of it: raw JSON, and a table for each workload."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+from install import installed_versions
+from servers import BENCH
+
+# For each workload: the number that is compared, and whether less of it is better.
+COMPARED = {
+    "hello": ("cpu_us", True),
+    "close": ("cpu_us", True),
+    "json": ("cpu_us", True),
+    "echo": ("cpu_us", True),
+    "mixed": ("rate", False),
+    "idle": ("bytes_each", True),
+    "memory": ("pss_kib", True),
+}
+
+# The columns of the tables: heading, how a cell is written, and the number it shows.
+LOAD_COLUMNS = (
+    ("requests/s", "{:,.0f}", "rate"),
+    ("p50 ms", "{:.3f}", "p50_ms"),
+    ("p99 ms", "{:.3f}", "p99_ms"),
+    ("cpu us", "{:.2f}", "cpu_us"),
+    ("PSS MB", "{:.1f}", "pss_mb"),
+    ("server", "{:.0%}", "server_busy"),
+    ("load", "{:.0%}", "generator_busy"),
+    ("others", "{:.0%}", "foreign_busy"),
+)
+COLUMNS = {
+    "mixed": (("slow/s", "{:.0f}", "slow_rate"), *LOAD_COLUMNS),
+    "idle": (
+        ("held", "{:,.0f}", "held"),
+        ("kept", "{:,.0f}", "kept"),
+        ("bytes each", "{:,.0f}", "bytes_each"),
+        ("p50 ms without", "{:.3f}", "p50_ms_without"),
+        ("p50 ms", "{:.3f}", "p50_ms"),
+        ("p99 ms without", "{:.3f}", "p99_ms_without"),
+        ("p99 ms", "{:.3f}", "p99_ms"),
+        ("PSS MB", "{:.1f}", "pss_mb"),
+    ),
+    "memory": (("PSS MB", "{:.1f}", "pss_mb"),),
+}
+
+
+def save(workload, specs, samples, settings):
+    """Write the raw samples of one workload with the machine's description; return the file's path."""
+    now = datetime.now()
+    record = {
+        "workload": workload,
+        "date": now.isoformat(timespec="minutes"),
+        "machine": machine(),
+        "settings": settings,
+        "servers": {
+            spec.name: {"threads": spec.threads, "command": _without_paths(spec), "rounds": samples[spec.name]}
+            for spec in specs
+            if spec.name in samples
+        },
+    }
+    path = BENCH / "results" / f"{now:%Y-%m-%d-%H%M}-{workload}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    return path
+
+
+def machine():
+    """Describe the machine and the programs, without its name."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "wrk": _first_line("wrk", "-v"),
+        "ab": _first_line("ab", "-V"),
+        "rustc": _first_line("rustc", "--version"),
+        "packages": installed_versions(),
+    }
+
+
+def table(workload, specs, samples):
+    """Return the Markdown table of one workload; `samples` holds for each server's name a dict (or None) a round."""
+    measured = [spec for spec in specs if any(samples.get(spec.name, ()))]
+    if not measured:
+        return "no server was measured"
+    floor = next((spec.name for spec in measured if spec.name == "floor"), None)
+    best = _best_peer(workload, measured, samples)
+    columns = COLUMNS.get(workload, LOAD_COLUMNS)
+    lines = [_row(["server", "threads", *(heading for heading, _, _ in columns), "x floor", f"x {best or 'peer'}"])]
+    lines.append(_row(["---"] + ["--:"] * (len(columns) + 3)))
+    for spec in measured:
+        cells = [_cell(form, _median(samples[spec.name], key)) for _, form, key in columns]
+        ratios = [_cell("{:.2f}", _ratio(workload, samples, spec.name, other)) for other in (floor, best)]
+        lines.append(_row([spec.name, str(spec.threads or "inline"), *cells, *ratios]))
+    return "\n".join(lines)
+
+
+def _best_peer(workload, measured, samples):
+    """Return the name of the peer that is best at the compared number, in the median."""
+    key, less = COMPARED[workload]
+    medians = {spec.name: _median(samples[spec.name], key) for spec in measured if spec.package}
+    known = {name: value for name, value in medians.items() if value is not None}
+    return (min if less else max)(known, key=known.get) if known else None
+
+
+def _ratio(workload, samples, name, other):
+    """Return the median over the rounds of one server's compared number to another's in the same round."""
+    key = COMPARED[workload][0]
+    ratios = [
+        mine[key] / theirs[key]
+        for mine, theirs in zip(samples[name], samples.get(other, ()))
+        if mine and theirs and mine[key] is not None and theirs[key]
+    ]
+    return statistics.median(ratios) if ratios else None
+
+
+def _median(rounds, key):
+    if key == "pss_mb":
+        kib = _median(rounds, "pss_kib")
+        return None if kib is None else kib / 1024
+    values = [sample[key] for sample in rounds if sample and sample.get(key) is not None]
+    return statistics.median(values) if values else None
+
+
+def _cell(form, value):
+    return "-" if value is None else form.format(value)
+
+
+def _row(cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def _without_paths(spec):
+    return [spec.program().name, *spec.command[1:]]
+
+
+def _cpu_model():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _first_line(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (done.stdout or done.stderr).strip().splitlines()[0]

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Compares Pronghorn with its peers and with the least a server can do. See README.md beside this file.
+
+Servers are measured in turn, round after round, each freshly started, so that what else the machine does in a minute
+falls on all of them alike.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+import install
+import report
+from load import LoadError
+from process import NotReady, Server, free_port
+from servers import BENCH, all_servers
+from workloads import WORKLOADS, WrongAnswer
+
+
+def main():
+    """Install, build, measure and report what the command line asks for."""
+    options = _parse_options()
+    install.check_tools()
+    specs = [spec for spec in all_servers(install.build_programs()) if options.selects(spec.name)]
+    install.install_peers(sorted({spec.package for spec in specs if spec.package}))
+    specs = [spec for spec in specs if _is_there(spec)]
+    os.nice(options.nice)
+    settings = {"rounds": options.rounds, "seconds": options.seconds, "nice": options.nice}
+    for workload in options.workload:
+        samples = measure(workload, specs, options.rounds, options.seconds)
+        print(f"\n## {workload}\n\n{report.table(workload, specs, samples)}\n", flush=True)
+        if not options.no_save:
+            print(f"raw numbers: bench/results/{report.save(workload, specs, samples, settings).name}", flush=True)
+
+
+def measure(workload, specs, rounds, seconds):
+    """Return {server: [a dict of numbers, or None, for each round]}; a server that fails is told of and left out."""
+    running = [spec for spec in specs if workload in spec.workloads]
+    samples = {spec.name: [] for spec in running}
+    for number in range(1, rounds + 1):
+        for spec in list(running):
+            try:
+                sample = measure_once(WORKLOADS[workload], spec, seconds)
+            except (NotReady, WrongAnswer, LoadError, OSError) as error:
+                _tell(f"{spec.name} left out of {workload}: {error}")
+                running.remove(spec)
+                continue
+            samples[spec.name].append(sample)
+            _tell(f"{workload} {number}/{rounds} {spec.name}: {_summary(sample)}")
+    return samples
+
+
+def measure_once(workload, spec, seconds):
+    """Start one server, check its answer, measure it for `seconds` and stop it."""
+    port = free_port()
+    with tempfile.TemporaryFile() as output:
+        command = spec.argv(workload.app, port)
+        with Server(command, port, spec.environment, BENCH / "apps", output) as server:
+            workload.check(port)
+            return workload.measure(server, seconds)
+
+
+def _is_there(spec):
+    if spec.program().exists():
+        return True
+    _tell(f"{spec.name} skipped: {spec.program().name} is not there")
+    return False
+
+
+def _summary(sample):
+    shown = ("rate", "p99_ms", "cpu_us", "bytes_each", "pss_kib")
+    return ", ".join(f"{key} {sample[key]:,.2f}" for key in shown if sample.get(key) is not None)
+
+
+def _tell(message):
+    print(f"bench: {message}", file=sys.stderr, flush=True)
+
+
+class Options(argparse.Namespace):
+    """What the command line asks for."""
+
+    def selects(self, name):
+        """Whether the server `name` is wanted."""
+        return self.servers is None or name in self.servers
+
+
+def _parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workload", type=_workloads, default=list(WORKLOADS), help=f"of {','.join(WORKLOADS)}")
+    parser.add_argument("--servers", type=_names, help="names from servers.py; default: all")
+    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
+    parser.add_argument("--seconds", type=int, default=5, help="of load for a server in a round; default: 5")
+    parser.add_argument("--nice", type=int, default=0, help="priority of servers and load, from -20; default: 0")
+    parser.add_argument("--quick", action="store_true", help="one round of 2 seconds, nothing saved: does all work?")
+    parser.add_argument("--no-save", action="store_true", help="do not write to results/")
+    options = parser.parse_args(namespace=Options())
+    if options.quick:
+        options.rounds, options.seconds, options.no_save = 1, 2, True
+    return options
+
+
+def _workloads(text):
+    names = _names(text)
+    unknown = [name for name in names if name not in WORKLOADS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no workload {', '.join(unknown)}: choose from {', '.join(WORKLOADS)}")
+    return names
+
+
+def _names(text):
+    return [name for name in text.split(",") if name]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""What is asked of a server: how its answer is checked, how it is loaded and what is read from that."""
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Callable
+
+import load
+from process import LOAD_CORE
+from servers import BENCH
+
+ECHO_BODY = b"0123456789abcdef" * 6400
+CONNECTIONS = 64
+ECHO_CONNECTIONS = 32
+CLOSE_CLIENTS = 100
+FAST_CONNECTIONS = 32
+SLOW_CONNECTIONS = 6
+IDLE_CONNECTIONS = 10_000
+WARM_UP_SECONDS = 1
+REPLY_SECONDS = 10
+
+
+class WrongAnswer(Exception):
+    """A server whose answer to a workload is not the application's."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload: the callable of `bench_app` it serves, its check (given a port) and its measurement.
+
+    `measure` takes a running `process.Server` and seconds, and returns a dict of numbers: `requests`, `rate` (a
+    second), `p50_ms`, `p99_ms`, `cpu_us` and `core_us` (a request), `server_busy` and `foreign_busy` (the
+    share of the server's core that went to it and to others), `generator_busy` and `pss_kib`, as far as they apply, and
+    those of its own.
+    """
+
+    app: str
+    check: Callable
+    measure: Callable
+
+
+def check_hello(port):
+    """Expect the greeting over HTTP/1.1."""
+    _expect(_fetch(port, "GET", "/"), b"Hello, world!")
+
+
+def check_close(port):
+    """Expect the greeting and then the end of the connection over HTTP/1.0, as ab asks for it."""
+    with socket.create_connection(("127.0.0.1", port), REPLY_SECONDS) as client:
+        client.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        reply = http.client.HTTPResponse(client)
+        reply.begin()
+        _expect((reply.status, reply.read()), b"Hello, world!")
+        if client.recv(1):
+            raise WrongAnswer("the connection stayed open after HTTP/1.0")
+
+
+def check_json(port):
+    """Expect about 10 KB of JSON."""
+    status, body = _fetch(port, "GET", "/")
+    if status != 200 or not 9_000 < len(body) < 11_000 or len(json.loads(body)) < 100:
+        raise WrongAnswer(f"status {status} and {len(body)} bytes instead of 10 KB of JSON")
+
+
+def check_echo(port):
+    """Expect the body that was sent."""
+    _expect(_fetch(port, "POST", "/", ECHO_BODY), ECHO_BODY)
+
+
+def check_mixed(port):
+    """Expect the greeting from the sleeping view, not before its 50 ms, and from the fast one."""
+    began = time.monotonic()
+    _expect(_fetch(port, "GET", "/sleep"), b"Hello, world!")
+    if time.monotonic() - began < 0.05:
+        raise WrongAnswer("the sleeping view did not sleep")
+    check_hello(port)
+
+
+def measure_hello(server, seconds):
+    """64 kept-alive connections, each asking again as soon as it is answered."""
+    load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
+    return _loaded(server, lambda: load.wrk(server.port, CONNECTIONS, seconds))
+
+
+def measure_close(server, seconds):
+    """100 clients that open a connection for each request."""
+    return _loaded(server, lambda: load.ab(server.port, CLOSE_CLIENTS, seconds))
+
+
+def measure_echo(server, seconds):
+    """32 kept-alive connections that post 100 KB and read it back."""
+    sample = _loaded(server, lambda: load.wrk(server.port, ECHO_CONNECTIONS, seconds, script=BENCH / "echo.lua"))
+    if sample["bytes_per_reply"] < len(ECHO_BODY):
+        raise WrongAnswer(f"{sample['bytes_per_reply']} bytes a reply: bodies were cut")
+    return sample
+
+
+def measure_mixed(server, seconds):
+    """32 fast connections while 6 others wait in a view that sleeps 50 ms.
+
+    `rate` and the latencies are of the fast ones, `slow_rate` of the others (120 at best); processor time is divided
+    by the requests of both.
+    """
+    slow_seconds = seconds + WARM_UP_SECONDS
+    with _client("slow_clients.py", server.port, SLOW_CONNECTIONS, slow_seconds) as slow:
+        load.wrk(server.port, FAST_CONNECTIONS, WARM_UP_SECONDS)
+        sample = _loaded(server, lambda: load.wrk(server.port, FAST_CONNECTIONS, seconds))
+        answered = int(slow.communicate(timeout=slow_seconds + load.GRACE_SECONDS)[0])
+    return sample | {"slow_rate": answered / slow_seconds}
+
+
+def measure_memory(server, seconds):
+    """Memory of the whole tree after a hello load."""
+    load.wrk(server.port, CONNECTIONS, seconds)
+    return {"pss_kib": server.pss_kib()}
+
+
+def measure_idle(server, seconds):
+    """10,000 idle connections: memory each, and the latency of one request after the other without and with them."""
+    load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
+    alone, pss_alone = load.wrk(server.port, 1, seconds), server.pss_kib()
+    with _client("idle_clients.py", server.port, IDLE_CONNECTIONS) as idle:
+        held = int(idle.stdout.readline())
+        pss_held = server.pss_kib()
+        crowded = load.wrk(server.port, 1, seconds)
+        kept = int(idle.communicate("\n", timeout=load.GRACE_SECONDS)[0])
+    return {
+        "held": held,
+        "kept": kept,
+        "bytes_each": (pss_held - pss_alone) * 1024 / held if held else None,
+        "p50_ms_without": alone.p50_ms,
+        "p99_ms_without": alone.p99_ms,
+        "p50_ms": crowded.p50_ms,
+        "p99_ms": crowded.p99_ms,
+        "pss_kib": pss_held,
+    }
+
+
+def _loaded(server, generate):
+    """Run one load and return what it gave and what it cost the server."""
+    before, began = server.clock(), time.monotonic()
+    result = generate()
+    after, elapsed = server.clock(), time.monotonic() - began
+    tree, core = after.tree - before.tree, after.core - before.core
+    costs = {
+        "cpu_us": tree / result.requests * 1e6,
+        "core_us": core / result.requests * 1e6,
+        "server_busy": tree / elapsed,
+        "foreign_busy": max(0.0, core - tree) / elapsed,
+        "pss_kib": server.pss_kib(),
+    }
+    return asdict(result) | costs
+
+
+@contextmanager
+def _client(program, *arguments):
+    """Run one of our client programs on the load's core; it is ended with the block."""
+    command = ["taskset", "-c", str(LOAD_CORE), sys.executable, BENCH / program, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as client:
+        try:
+            yield client
+        finally:
+            client.kill()
+
+
+def _fetch(port, method, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REPLY_SECONDS)
+    try:
+        connection.request(method, path, body)
+        reply = connection.getresponse()
+        return reply.status, reply.read()
+    finally:
+        connection.close()
+
+
+def _expect(answer, body):
+    status, received = answer
+    if status != 200 or received != body:
+        raise WrongAnswer(f"status {status} and {received[:40]!r} ({len(received)} bytes) instead of {len(body)} bytes")
+
+
+WORKLOADS = {
+    "hello": Workload("hello", check_hello, measure_hello),
+    "close": Workload("hello", check_close, measure_close),
+    "json": Workload("json_records", check_json, measure_hello),
+    "echo": Workload("echo", check_echo, measure_echo),
+    "mixed": Workload("mixed", check_mixed, measure_mixed),
+    "idle": Workload("hello", check_hello, measure_idle),
+    "memory": Workload("hello", check_hello, measure_memory),
+}
