@@ -5,7 +5,7 @@ import json
 
 def app(environ, start_response):
     """Answers 200; the body is read whole and returned as latin-1 text, the environ with the values that are text."""
-    body = environ["wsgi.input"].read()
+    body = b"".join(iter(lambda: environ["wsgi.input"].read(65536), b""))
     seen = {
         "method": environ["REQUEST_METHOD"],
         "path": environ.get("PATH_INFO", ""),

@@ -2,7 +2,7 @@
 
 import pytest
 from harness.rule import checks_of
-from rules import framing, request_head
+from rules import framing, request_head, response, wsgi
 
 
 def attempts(module):
@@ -17,4 +17,14 @@ def test_request_head(share, attempt):
 
 @attempts(framing)
 def test_framing(share, attempt):
+    attempt.against(share(attempt.check.app))
+
+
+@attempts(response)
+def test_response(share, attempt):
+    attempt.against(share(attempt.check.app))
+
+
+@attempts(wsgi)
+def test_wsgi(share, attempt):
     attempt.against(share(attempt.check.app))
