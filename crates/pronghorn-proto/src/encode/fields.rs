@@ -1,7 +1,8 @@
 //! The fields an application sets, checked and serialised.
 
 use super::field_error::{FieldError, FieldFault};
-use super::octets::{check_name, check_value, parse_length, trim_ows};
+use super::octets::{check_name, check_value, parse_length};
+use crate::field;
 
 /// The fields of one response, serialised as they come. Reuse one value for many responses:
 /// [`clear`](Self::clear) keeps the memory.
@@ -33,7 +34,7 @@ impl ResponseFields {
     /// its value has a control byte other than a tab (section 5.5), or it is a Content-Length that is
     /// not a number or differs from an earlier one. Nothing is taken then.
     pub fn push(&mut self, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
-        let value = trim_ows(value);
+        let value = field::trim(value);
         check_value(name, value)?;
         match Role::of(name) {
             Role::EndToEnd => check_name(name)?,
@@ -138,7 +139,7 @@ impl Role {
 }
 
 fn has_close(value: &[u8]) -> bool {
-    value.split(|&byte| byte == b',').any(|member| trim_ows(member).eq_ignore_ascii_case(b"close"))
+    field::members(value).any(|member| member.eq_ignore_ascii_case(b"close"))
 }
 
 #[cfg(test)]

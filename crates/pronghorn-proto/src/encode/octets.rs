@@ -2,14 +2,15 @@
 //! looked at a word at a time.
 
 use super::field_error::{FieldError, FieldFault};
+use crate::field::{is_token_byte, is_value_byte};
 
 /// Refuses a name that is not a token.
 #[inline]
 pub(super) fn check_name(name: &[u8]) -> Result<(), FieldError> {
-    if !name.is_empty() && name.iter().fold(true, |all, &byte| all & TOKEN[byte as usize]) {
+    if !name.is_empty() && name.iter().fold(true, |all, &byte| all & is_token_byte(byte)) {
         return Ok(());
     }
-    let bad = name.iter().find(|&&byte| !TOKEN[byte as usize]);
+    let bad = name.iter().find(|&&byte| !is_token_byte(byte));
     let fault = bad.map_or(FieldFault::EmptyName, |&byte| FieldFault::NameByte(byte));
     Err(FieldError::new(name, fault))
 }
@@ -20,7 +21,7 @@ pub(super) fn check_value(name: &[u8], value: &[u8]) -> Result<(), FieldError> {
     if !may_have_control(value) {
         return Ok(());
     }
-    match value.iter().find(|&&byte| byte.is_ascii_control() && byte != b'\t') {
+    match value.iter().find(|&&byte| !is_value_byte(byte)) {
         Some(&byte) => Err(FieldError::new(name, FieldFault::ValueByte(byte))),
         None => Ok(()),
     }
@@ -49,15 +50,6 @@ fn controls(word: [u8; 8]) -> u64 {
     (below_space | is_delete) & (ONES * 0x80)
 }
 
-/// Without the spaces and tabs around it.
-#[inline]
-pub(super) fn trim_ows(mut value: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
-        value = rest;
-    }
-    value
-}
-
 /// Digits only, RFC 9110 section 8.6; `None` for anything else and beyond 64 bits.
 pub(super) fn parse_length(value: &[u8]) -> Option<u64> {
     if value.is_empty() {
@@ -68,23 +60,6 @@ pub(super) fn parse_length(value: &[u8]) -> Option<u64> {
         length.checked_mul(10)?.checked_add(digit)
     })
 }
-
-/// The bytes of a token, RFC 9110 section 5.6.2.
-const TOKEN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        table[byte] = (byte as u8).is_ascii_alphanumeric();
-        byte += 1;
-    }
-    let marks = b"!#$%&'*+-.^_`|~";
-    let mut mark = 0;
-    while mark < marks.len() {
-        table[marks[mark] as usize] = true;
-        mark += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {
