@@ -80,7 +80,8 @@ _STYLE = Html("""
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 46rem; padding: 0 1rem 4rem; color: var(--ink); background: var(--paper);
   font: 17px/1.6 system-ui, sans-serif }
-header { display: flex; gap: 1.2rem; align-items: center; padding: 1rem 0; border-bottom: 1px solid var(--line) }
+header { display: flex; gap: 1.2rem; align-items: center; padding: 1rem 0;
+  border-bottom: 1px solid var(--line) }
 header nav { display: flex; gap: 1rem; flex: 1 }
 .home { font-weight: 700; font-size: 1.2rem; color: inherit }
 a { color: var(--link); text-decoration: none }

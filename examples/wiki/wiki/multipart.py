@@ -12,9 +12,10 @@ from typing import Protocol
 
 
 class Readable(Protocol):
-    """What the content is read from: ``read(size)`` gives at most that many bytes, none at the end."""
+    """What the content is read from."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes; none at the end."""
 
 
 class MultipartError(ValueError):

@@ -1,0 +1,1 @@
+"""The only application of the project: pages and their revisions."""

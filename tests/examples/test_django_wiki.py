@@ -1,0 +1,153 @@
+"""The Django project, used by readers, an editor and an administrator."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+PROJECT = Path(__file__).parents[2] / "examples" / "django_wiki"
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture(scope="module")
+def new_database(tmp_path_factory):
+    """A database as the commands of the README make it."""
+    path = tmp_path_factory.mktemp("django") / "new.sqlite3"
+    environment = {**os.environ, "DJANGO_DATABASE": str(path), "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
+    who = ["--username", "admin", "--email", "admin@example.org"]
+    for command in (["migrate", "--verbosity=0"], ["createsuperuser", "--noinput", *who]):
+        subprocess.run([sys.executable, PROJECT / "manage.py", *command], check=True, env=environment)
+    return path
+
+
+@pytest.fixture
+def server(serve, new_database, tmp_path):
+    path = shutil.copy(new_database, tmp_path / "wiki.sqlite3")
+    return serve("django_wiki.wsgi:application", app_dir=PROJECT, env={"DJANGO_DATABASE": str(path)})
+
+
+@pytest.fixture
+def reader(server):
+    with httpx.Client(base_url=server.url, headers={"Referer": server.url}) as client:
+        yield client
+
+
+@pytest.fixture
+def editor(server):
+    with httpx.Client(base_url=server.url, headers={"Referer": server.url}) as client:
+        response = send(client, "/admin/login/", username="admin", password=PASSWORD, next="/")
+        assert response.status_code == 302
+        yield client
+
+
+def send(client: httpx.Client, path: str, **values: str) -> httpx.Response:
+    """Open the form at a path, and send it with some values."""
+    return client.post(path, data={**fields(client.get(path)), **values})
+
+
+def fields(response: httpx.Response) -> dict[str, str]:
+    """The hidden fields of a page's forms."""
+    inputs = [dict(re.findall(r'(\w+)="([^"]*)"', tag)) for tag in re.findall(r"<input [^>]*>", response.text)]
+    return {tag["name"]: unescape(tag.get("value", "")) for tag in inputs if tag["type"] == "hidden" and "name" in tag}
+
+
+def test_the_migrations_are_those_of_the_models(new_database):
+    command = [sys.executable, PROJECT / "manage.py", "makemigrations", "--check", "--dry-run"]
+    subprocess.run(command, check=True, env={**os.environ, "DJANGO_DATABASE": str(new_database)})
+
+
+def test_a_reader_reads(reader):
+    response = reader.get("/")
+    assert response.status_code == 200
+    assert "None yet" in response.text
+    assert reader.get("/wiki/Nothing/").status_code == 404
+    assert reader.head("/").content == b""
+    assert reader.post("/").status_code in (403, 405)
+
+
+def test_a_reader_is_asked_to_log_in_before_writing(reader):
+    response = reader.get("/wiki/Tea/edit/")
+    assert response.status_code == 302
+    assert response.headers["location"] == "/admin/login/?next=/wiki/Tea/edit/"
+
+
+def test_a_wrong_password_does_not_log_in(reader):
+    response = send(reader, "/admin/login/", username="admin", password="wrong")
+    assert response.status_code == 200
+    assert "Please enter the correct" in response.text
+
+
+def test_an_editor_writes_a_page(editor, reader):
+    response = send(editor, "/new/", title="Grüner Tee")
+    assert response.headers["location"] == "/wiki/Gr%C3%BCner%20Tee/edit/"
+    saved = send(editor, response.headers["location"], text="Sencha & <Gyokuro>\r\n\r\n" + "leaf " * 20_000)
+    assert saved.status_code == 302
+    page = reader.get(saved.headers["location"])
+    assert "<h1>Grüner Tee</h1>" in page.text
+    assert "<p>Sencha &amp; &lt;Gyokuro&gt;</p>" in page.text
+    assert page.text.count("leaf ") >= 19_999
+    assert "Grüner Tee" in reader.get("/", params={"q": "tee"}).text
+    assert "Grüner Tee" not in reader.get("/", params={"q": "kaffee"}).text
+
+
+def test_history_keeps_what_was_changed(editor):
+    send(editor, "/wiki/Tea/edit/", text="first")
+    send(editor, "/wiki/Tea/edit/", text="second")
+    assert "second" in editor.get("/wiki/Tea/").text
+    history = editor.get("/wiki/Tea/history/").text
+    assert history.index("second") < history.index("first")
+    assert "by admin" in history
+
+
+def test_the_later_of_two_editors_is_refused(editor):
+    send(editor, "/wiki/Tea/edit/", text="first")
+    late = fields(editor.get("/wiki/Tea/edit/"))
+    send(editor, "/wiki/Tea/edit/", text="second")
+    refused = editor.post("/wiki/Tea/edit/", data={**late, "text": "third"})
+    assert refused.status_code == 409
+    assert "third" in refused.text
+    assert "second" in editor.get("/wiki/Tea/").text
+
+
+@pytest.mark.parametrize(("path", "values"), [("/new/", {"title": "a/b"}), ("/wiki/Tea/edit/", {"text": ""})])
+def test_a_form_that_is_wrong_is_shown_again(editor, path, values):
+    response = send(editor, path, **values)
+    assert response.status_code in (200, 422)
+    assert 'class="errorlist"' in response.text
+
+
+def test_a_form_from_elsewhere_is_refused(editor):
+    assert editor.post("/wiki/Tea/edit/", data={"text": "stolen", "base": "0"}).status_code == 403
+    assert editor.get("/wiki/Tea/").status_code == 404
+
+
+def test_an_administrator_uses_the_admin(editor, reader):
+    send(editor, "/wiki/Tea/edit/", text="first")
+    assert "Site administration" in editor.get("/admin/").text
+    assert ">Tea</a>" in editor.get("/admin/pages/page/", params={"q": "tea"}).text
+    page = re.search(r"/admin/pages/page/(\d+)/change/", editor.get("/admin/pages/page/").text)
+    assert send(editor, page[0].replace("change", "delete"), post="yes").status_code == 302
+    assert reader.get("/wiki/Tea/").status_code == 404
+
+
+def test_a_page_is_sent_again_only_when_it_changed(editor, reader):
+    send(editor, "/wiki/Tea/edit/", text="first")
+    page = reader.get("/wiki/Tea/")
+    again = reader.get("/wiki/Tea/", headers={"If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_static_files_are_off(reader):
+    assert reader.get("/static/admin/css/base.css").status_code == 404
+
+
+def test_a_host_that_is_not_allowed_is_refused(reader):
+    assert reader.get("/", headers={"Host": "evil.example"}).status_code == 400
