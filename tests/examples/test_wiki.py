@@ -381,6 +381,14 @@ def test_readers_and_writers_at_once_see_whole_pages(client, server):
         assert list(pool.map(use, range(16))) == [{200, 303}] * 16
 
 
+# What werkzeug's checker says although RFC 9110 has it otherwise: a Location may be a path (section 10.2.2),
+# and the answer to HEAD has the length that GET would have and no content (section 8.6).
+OUTDATED = {
+    "HTTPWarning: Absolute URLs required for location header.",
+    "WSGIWarning: Content-Length and the number of bytes sent to the client do not match.",
+}
+
+
 @pytest.mark.parametrize(
     "checker",
     [
@@ -405,5 +413,4 @@ def test_it_keeps_to_the_interface(serve, tmp_path, checker):
         assert client.get("/search?q=checked").status_code == 200
         assert client.get("/nothing").status_code == 404
         assert client.post("/edit/Home", data={"token": "x"}).status_code == 403
-    assert "Warning" not in server.log()
-    assert "Error" not in server.log()
+    assert set(re.findall(r"\w*(?:Warning|Error): .*", server.log())) <= OUTDATED

@@ -1,0 +1,42 @@
+"""wsgi.file_wrapper: the position and the length are respected, and the file is closed."""
+
+import pytest
+from harness.request import get, head
+
+CONTENT = b"a line of the file\n" + bytes(range(256)) * 1024
+
+
+@pytest.fixture
+def file_server(serve, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    return serve("files:app", env={"FILE": str(path)})
+
+
+@pytest.mark.parametrize(("name", "body"), [
+    ("whole", CONTENT), ("sized", CONTENT), ("positioned", CONTENT[100:]), ("shortened", CONTENT[100:110]), ("buffered", CONTENT[19:]),
+    ("iterated", CONTENT),
+])  # fmt: skip
+def test_a_file_is_sent_from_its_position_and_closed(file_server, name, body):
+    with file_server.raw() as client:
+        for _ in range(2):
+            assert client.ask(get(target=f"/{name}".encode())).body == body
+            assert client.ask(get(target=b"/remembered")).body == b"1"
+
+
+@pytest.mark.parametrize("name", ["whole", "sized", "positioned"])
+def test_a_file_is_closed_after_head(file_server, name):
+    target = f"/{name}".encode()
+    with file_server.raw() as client:
+        assert client.ask(head(b"HEAD " + target + b" HTTP/1.1", b"Host: test"), "HEAD").body == b""
+        assert client.ask(get(target=b"/remembered")).body == b"1"
+
+
+@pytest.mark.parametrize(("name", "body"), [("in_memory", b"in memory"), ("reader_only", b"only read")])
+def test_what_has_no_descriptor_is_read(file_server, name, body):
+    assert file_server.get(f"/{name}").body == body
+
+
+@pytest.mark.parametrize("name", ["whole", "sized"])
+def test_a_file_knows_its_length(file_server, name):
+    assert file_server.get(f"/{name}").get("content-length") == str(len(CONTENT))
