@@ -1,0 +1,220 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::declare::Setting;
+use super::kind::Kind;
+use super::listen;
+use super::table::{Settings, TABLE};
+use super::{Arity, UsageError};
+
+/// What was typed: texts by the setting's name, each with where it stands. Nothing is judged yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    entries: BTreeMap<&'static str, Entry>,
+}
+
+/// What was typed for one setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// One text, or several for a setting that takes many.
+    pub texts: Vec<String>,
+    /// Where it was typed.
+    pub origin: Origin,
+}
+
+/// Where a text was typed, the weakest place first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The settings file and the line in it.
+    File(PathBuf, usize),
+    /// An environment variable that the environment file sets, and the line in it.
+    EnvFile(PathBuf, usize, String),
+    /// An environment variable.
+    Variable(String),
+    /// A keyword of `pronghorn.run()`.
+    Keyword,
+    /// The command line.
+    Flag,
+}
+
+impl Given {
+    /// Notes the texts of a setting, in place of what was noted before.
+    pub fn set(&mut self, setting: &Setting, texts: Vec<String>, origin: Origin) {
+        // The table's own copy of the name lives as long as the program.
+        if let Some(setting) = TABLE.iter().find(|known| known.name == setting.name) {
+            self.entries.insert(setting.name, Entry { texts, origin });
+        }
+    }
+
+    /// What was typed for the setting of this name, if anything was.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
+    }
+
+    /// Both, this one winning where both have a text.
+    #[must_use]
+    pub fn over(mut self, weaker: Self) -> Self {
+        for (name, entry) in weaker.entries {
+            self.entries.entry(name).or_insert(entry);
+        }
+        self
+    }
+
+    /// What the settings mean. `bind` then holds every address to listen on, whatever it was given by.
+    ///
+    /// # Errors
+    /// The first mistake, with where it was typed and what to write.
+    pub fn resolve(&self) -> Result<Settings, UsageError> {
+        let mut settings = Settings::from_given(self)?.combined();
+        self.check_workers(&settings)?;
+        settings.bind = listen::addresses(self, &settings)?;
+        Ok(settings)
+    }
+
+    /// What the texts of one setting mean.
+    pub(super) fn value<K: Kind>(&self, name: &'static str) -> Result<K::Out, UsageError> {
+        if let Some(entry) = self.get(name) {
+            return K::resolve(&entry.texts).map_err(|reason| self.mistake(name, &reason));
+        }
+        let default: Vec<String> = default_of(name).iter().map(|text| (*text).to_owned()).collect();
+        K::resolve(&default).map_err(|reason| self.mistake(name, &reason))
+    }
+
+    /// A message about the setting of this name, as it was typed.
+    pub(super) fn mistake(&self, name: &str, reason: &str) -> UsageError {
+        let mut reason = reason.to_owned();
+        if let Some(first) = reason.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        if !reason.ends_with(['.', '?']) {
+            reason.push('.');
+        }
+        UsageError::new(format!("{} is not valid. {reason}", self.as_typed(name)))
+    }
+
+    fn check_workers(&self, settings: &Settings) -> Result<(), UsageError> {
+        match settings.workers {
+            1 => Ok(()),
+            _ => Err(UsageError::new(format!(
+                "{} is not possible yet. This version serves with one worker process. \
+                 Leave workers at 1 and raise threads.",
+                self.as_typed("workers")
+            ))),
+        }
+    }
+
+    /// A setting the way the person wrote it: `--threads 0`, `PRONGHORN_THREADS=0`, `conf.toml:3: threads = 0`.
+    fn as_typed(&self, name: &str) -> String {
+        let setting = TABLE.iter().find(|setting| setting.name == name);
+        match (setting, self.get(name)) {
+            (Some(setting), Some(entry)) => entry.as_typed(setting),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+impl Entry {
+    fn as_typed(&self, setting: &Setting) -> String {
+        let key = setting.key();
+        let text = self.texts.join(",");
+        match &self.origin {
+            Origin::Flag if setting.positional => format!("{} {text:?}", setting.placeholder),
+            Origin::Flag if setting.arity == Arity::Switch => format!("--{key}"),
+            Origin::Flag => format!("--{key} {}", self.texts.join(&format!(" --{key} "))),
+            Origin::Keyword => format!("{}={text:?}", setting.name),
+            Origin::Variable(variable) => format!("{variable}={text}"),
+            Origin::EnvFile(path, line, variable) => {
+                format!("{}:{line}: {variable}={text}", path.display())
+            }
+            Origin::File(path, line) => {
+                format!("{}:{line}: {key} = {}", path.display(), setting.toml(&self.texts))
+            }
+        }
+    }
+}
+
+fn default_of(name: &str) -> &'static [&'static str] {
+    TABLE.iter().find(|setting| setting.name == name).map_or(&[], |setting| setting.default)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    pub(crate) fn given(name: &str, text: &str, origin: Origin) -> Given {
+        let setting = TABLE.iter().find(|setting| setting.name == name).expect("a known setting");
+        let mut given = Given::default();
+        given.set(setting, vec![text.to_owned()], origin);
+        given
+    }
+
+    fn variable(name: &str) -> Origin {
+        Origin::Variable(name.to_owned())
+    }
+
+    #[test]
+    fn nothing_given_is_the_defaults() {
+        let settings = Given::default().resolve().expect("defaults are valid");
+        assert_eq!(settings.threads, 8);
+        assert_eq!(settings.max_body, 100 << 20);
+        assert_eq!(settings.head_timeout, Duration::from_secs(10));
+        assert_eq!(settings.app, None);
+        assert!(settings.server_header);
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_variable_over_the_file() {
+        let flag = given("threads", "4", Origin::Flag);
+        let environment = given("threads", "3", variable("PRONGHORN_THREADS"));
+        let file = given("threads", "2", Origin::File("p.toml".into(), 1));
+        let threads = |given: Given| given.resolve().map(|settings| settings.threads);
+        assert_eq!(threads(flag.over(environment.clone()).over(file.clone())), Ok(4));
+        assert_eq!(threads(environment.over(file.clone())), Ok(3));
+        assert_eq!(threads(file), Ok(2));
+    }
+
+    #[test]
+    fn a_mistake_is_shown_as_it_was_typed() {
+        let message =
+            |origin| given("threads", "0", origin).resolve().expect_err("0 threads").to_string();
+        let reason = "is not valid. Expected a whole number from 1 to 1024.";
+        assert_eq!(message(Origin::Flag), format!("--threads 0 {reason}"));
+        assert_eq!(message(Origin::Keyword), format!("threads=\"0\" {reason}"));
+        assert_eq!(message(variable("PRONGHORN_THREADS")), format!("PRONGHORN_THREADS=0 {reason}"));
+        assert_eq!(
+            message(Origin::EnvFile(".env".into(), 2, "PRONGHORN_THREADS".to_owned())),
+            format!(".env:2: PRONGHORN_THREADS=0 {reason}")
+        );
+        assert_eq!(
+            message(Origin::File("p.toml".into(), 3)),
+            format!("p.toml:3: threads = 0 {reason}")
+        );
+    }
+
+    #[test]
+    fn the_application_is_shown_without_a_flag() {
+        let error = given("app", "wiki.py:app", Origin::Flag).resolve().expect_err("a path");
+        assert_eq!(
+            error.to_string(),
+            "APP \"wiki.py:app\" is not valid. Expected a module, not a path: write wiki:app."
+        );
+    }
+
+    #[test]
+    fn factory_holds_for_the_application() {
+        let both =
+            given("app", "wiki:make", Origin::Flag).over(given("factory", "true", Origin::Flag));
+        assert!(both.resolve().expect("valid").app.expect("given").factory);
+    }
+
+    #[test]
+    fn more_than_one_worker_is_refused_with_the_reason() {
+        let message = given("workers", "4", variable("WEB_CONCURRENCY"))
+            .resolve()
+            .expect_err("one only")
+            .to_string();
+        assert!(message.starts_with("WEB_CONCURRENCY=4 is not possible yet."), "{message}");
+    }
+}
