@@ -1,0 +1,155 @@
+//! Importing the application, and explaining why it could not be.
+
+mod check;
+mod explain;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+
+use crate::settings::{self, AppSpec};
+
+pub use check::check_wsgi;
+
+/// Why the server did not start: one message for the person who started it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartError {
+    message: String,
+    traceback: Option<String>,
+}
+
+impl StartError {
+    /// An error that tells `message`: what happened, why, and what to do.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), traceback: None }
+    }
+
+    /// The same with the application's traceback below.
+    fn with_traceback(message: String, traceback: String) -> Self {
+        Self { message, traceback: Some(traceback) }
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.traceback {
+            Some(traceback) => write!(f, "\n\n{}", traceback.trim_end()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Imports the application that `spec` names, with `app_dir` first on the import path, and checks that it is WSGI.
+///
+/// # Errors
+/// Every way this can fail: no such module, a failure while it is imported, no such attribute, a factory that
+/// raises, or an object that is no WSGI application.
+pub fn load<'py>(
+    py: Python<'py>,
+    spec: &AppSpec,
+    app_dir: &Path,
+) -> Result<Bound<'py, PyAny>, StartError> {
+    let app_dir = absolute(app_dir)?;
+    put_first_on_path(py, &app_dir)
+        .map_err(|error| explain::raised(py, "setting the import path", &error))?;
+    let module =
+        py.import(&*spec.module).map_err(|error| explain::import(py, spec, &app_dir, &error))?;
+    let found = find(&module, spec)?;
+    let application = if spec.factory { call_factory(&found)? } else { found.object };
+    check_wsgi(&application, &found.name)?;
+    Ok(application)
+}
+
+/// An attribute and the name it was found by: `wiki:app`.
+struct Found<'py> {
+    object: Bound<'py, PyAny>,
+    name: String,
+}
+
+fn absolute(app_dir: &Path) -> Result<PathBuf, StartError> {
+    let failed = |error: io::Error| {
+        let reason = settings::reason(&error);
+        StartError::new(format!(
+            "cannot import from {}. {reason} Check app-dir.",
+            app_dir.display()
+        ))
+    };
+    let path = app_dir.canonicalize().map_err(failed)?;
+    if path.is_dir() { Ok(path) } else { Err(failed(io::ErrorKind::NotADirectory.into())) }
+}
+
+fn put_first_on_path(py: Python<'_>, app_dir: &Path) -> PyResult<()> {
+    let path = py.import("sys")?.getattr("path")?;
+    path.call_method1("insert", (0, app_dir.as_os_str()))?;
+    Ok(())
+}
+
+/// The attribute that `spec` names or, when it names none, `application` or else `app`.
+fn find<'py>(module: &Bound<'py, PyModule>, spec: &AppSpec) -> Result<Found<'py>, StartError> {
+    let Some(path) = &spec.attribute else {
+        return find_default(module, spec);
+    };
+    let mut found = Found { object: module.clone().into_any(), name: spec.module.clone() };
+    let mut separator = ':';
+    for part in path.split('.') {
+        let object = attribute(&found.object, part, &found.name)?
+            .ok_or_else(|| explain::no_attribute(&found.object, &found.name, spec, part))?;
+        found = Found { object, name: format!("{}{separator}{part}", found.name) };
+        separator = '.';
+    }
+    Ok(found)
+}
+
+fn find_default<'py>(
+    module: &Bound<'py, PyModule>,
+    spec: &AppSpec,
+) -> Result<Found<'py>, StartError> {
+    for name in ["application", "app"] {
+        if let Some(object) = attribute(module, name, &spec.module)? {
+            return Ok(Found { object, name: format!("{}:{name}", spec.module) });
+        }
+    }
+    Err(explain::no_default(module, spec))
+}
+
+/// The attribute of an object that people know as `owner`. It may be computed, which may raise anything.
+fn attribute<'py>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+    owner: &str,
+) -> Result<Option<Bound<'py, PyAny>>, StartError> {
+    match object.getattr(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
+        Err(error) => {
+            let doing = format!("reading {name} of {owner}");
+            Err(explain::raised(object.py(), &doing, &error))
+        }
+    }
+}
+
+fn call_factory<'py>(factory: &Found<'py>) -> Result<Bound<'py, PyAny>, StartError> {
+    let name = &factory.name;
+    if !factory.object.is_callable() {
+        let kind = explain::type_name(&factory.object);
+        return Err(StartError::new(format!(
+            "{name} is no factory. It is of type {kind}, which cannot be called. Leave out () and --factory to \
+             serve it itself."
+        )));
+    }
+    let application = factory.object.call0().map_err(|error| {
+        explain::raised(factory.object.py(), &format!("calling the factory {name}"), &error)
+    })?;
+    if application.is_none() {
+        return Err(StartError::new(format!(
+            "the factory {name} gave None. It has to return the application. Check that it ends with return."
+        )));
+    }
+    Ok(application)
+}

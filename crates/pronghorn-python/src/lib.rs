@@ -1,0 +1,52 @@
+//! The extension module `pronghorn._pronghorn`: the binding between the engine and CPython.
+//!
+//! Python sees two functions. Everything else is how they get there: [`settings`] and [`cli`] read what was typed
+//! and know nothing of Python, [`app`] imports the application, [`start`] puts it all together, `serve` hands it to
+//! the engine, and `wsgi` runs a request.
+
+pub mod app;
+mod attach;
+pub mod cli;
+mod interned;
+pub mod logging;
+mod serve;
+pub mod settings;
+pub mod start;
+mod wsgi;
+
+/// The native part of `pronghorn`.
+#[pyo3::pymodule(gil_used = true)]
+mod _pronghorn {
+    use std::ffi::OsString;
+
+    use pyo3::exceptions::{PyRuntimeError, PyValueError};
+    use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+
+    use crate::start::{self, Failure};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Do what the arguments, without the program's name, ask for, and return the exit status.
+    #[pyfunction]
+    fn main(py: Python<'_>, argv: Vec<OsString>) -> i32 {
+        match start::command(py, argv) {
+            Ok(()) => 0,
+            Err(failure) => {
+                eprintln!("pronghorn: error: {failure}");
+                failure.status()
+            }
+        }
+    }
+
+    /// Serve `app` with `settings`, by the names of the settings in Python, and return after the drain.
+    #[pyfunction]
+    fn run(app: &Bound<'_, PyAny>, settings: &Bound<'_, PyDict>) -> PyResult<()> {
+        start::run(app, settings).map_err(|failure| match failure {
+            Failure::Usage(error) => PyValueError::new_err(error.to_string()),
+            Failure::Start(error) => PyRuntimeError::new_err(error.to_string()),
+        })
+    }
+}

@@ -1,0 +1,9 @@
+"""The native part of `pronghorn`."""
+
+__version__: str
+
+def main(argv: list[str]) -> int:
+    """Do what the arguments, without the program's name, ask for, and return the exit status."""
+
+def run(app: object, settings: dict[str, object]) -> None:
+    """Serve `app` with `settings`, by the names of the settings in Python, and return after the drain."""
