@@ -1,0 +1,89 @@
+//! What a server is told: limits, deadlines, threads.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pronghorn_proto::limits::Limits;
+
+/// Settings of the engine. The defaults are those of docs/behaviour.md.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Sizes of what a client may send.
+    pub limits: Limits,
+    /// The deadlines of a connection.
+    pub deadlines: Deadlines,
+    /// How many requests may run at once; 1 runs every request on the thread that polls.
+    pub threads: usize,
+    /// How long the leader may be in one call before a follower takes over.
+    pub promote_after: Duration,
+    /// A body up to this many bytes stays in memory; a larger one goes to an unnamed file.
+    pub body_buffer: u64,
+    /// Where the unnamed files are.
+    pub temporary_directory: PathBuf,
+    /// More connections than this wait in the backlog.
+    pub max_connections: usize,
+    /// The `Server` field of responses; none leaves it out.
+    pub server: Option<String>,
+    /// Whether responses carry `Date`.
+    pub date: bool,
+}
+
+/// The deadlines of a connection. Each is on by default.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadlines {
+    /// From the connection's opening, or the first byte of a later request, to the end of the head.
+    pub head: Duration,
+    /// The longest pause within a body.
+    pub body: Duration,
+    /// Bytes a second that a body must come with on the average, once `body` has passed.
+    pub body_rate: u64,
+    /// How long an idle connection is kept.
+    pub keep_alive: Duration,
+    /// How long a client may leave the send buffer full.
+    pub write: Duration,
+    /// How long what a client still sends is read and thrown away before its connection is closed.
+    pub linger: Duration,
+    /// How long a drain waits for requests in flight.
+    pub graceful: Duration,
+}
+
+impl Deadlines {
+    /// How many milliseconds from `now` a body that began at `started` may pause after `received` bytes: no longer than allowed,
+    /// and on the average it comes with at least the rate.
+    pub(crate) fn body_pause(&self, started: u64, received: u64, now: u64) -> u64 {
+        let pause = u64::try_from(self.body.as_millis()).unwrap_or(u64::MAX);
+        let earned = received.saturating_mul(1000).checked_div(self.body_rate).unwrap_or(u64::MAX);
+        let by_rate = started.saturating_add(pause).saturating_add(earned).saturating_sub(now);
+        pause.min(by_rate)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            limits: Limits::default(),
+            deadlines: Deadlines::default(),
+            threads: 8,
+            promote_after: Duration::from_millis(1),
+            body_buffer: 1 << 20,
+            temporary_directory: std::env::temp_dir(),
+            max_connections: 20_000,
+            server: Some(concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
+            date: true,
+        }
+    }
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Deadlines {
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            body_rate: 240,
+            keep_alive: Duration::from_secs(15),
+            write: Duration::from_secs(30),
+            linger: Duration::from_secs(5),
+            graceful: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Taking connections off the backlog, and pausing when there is no room for more.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use super::Conn;
+use crate::address::Peer;
+use crate::event_loop::{Accepting, EventLoop};
+use crate::sys::{self, Accepted};
+
+/// At most this many connections are taken from a listener in one turn, so that those open already are served between.
+const ACCEPTS_A_TURN: usize = 128;
+
+/// How long accepting pauses when the system has no descriptor or memory left.
+pub(crate) const PAUSE_MILLIS: u64 = 100;
+
+impl EventLoop {
+    /// Connections wait at a listener.
+    pub(crate) fn accept(&mut self, index: usize) {
+        for _ in 0..ACCEPTS_A_TURN {
+            if self.accepting != Accepting::Yes {
+                return;
+            }
+            if self.conns.len() >= self.config.max_connections {
+                return self.pause(Accepting::Full);
+            }
+            match sys::accept(&self.listeners[index]) {
+                Accepted::Connection(socket, address) => self.begin(socket, address.into(), index),
+                Accepted::Empty => return,
+                Accepted::Retry => {}
+                Accepted::Exhausted(error) => return self.exhausted(&error),
+            }
+        }
+    }
+
+    /// A connection was closed: there is room for another.
+    pub(crate) fn connection_closed(&mut self) {
+        if self.accepting == Accepting::Full {
+            self.resume();
+        }
+    }
+
+    pub(crate) fn resume_accepting_in_time(&mut self) {
+        if matches!(self.accepting, Accepting::PausedUntil(until) if until <= self.now) {
+            self.resume();
+        }
+    }
+
+    /// Stops accepting for good: listeners are closed.
+    pub(crate) fn stop_accepting(&mut self) {
+        if self.accepting == Accepting::Yes {
+            self.unwatch();
+        }
+        self.accepting = Accepting::No;
+        self.listeners.clear();
+    }
+
+    fn begin(&mut self, socket: OwnedFd, peer: Peer, listener: usize) {
+        let token = self.conns.insert(Conn::new(socket, peer, listener as u16));
+        self.set_deadline(token, self.config.deadlines.head);
+        // The kernel hands connections over with data there already, so reading at once usually saves a poll.
+        self.read(token);
+    }
+
+    fn exhausted(&mut self, error: &io::Error) {
+        log::warn!(
+            "a connection could not be accepted: {error}; trying again in {PAUSE_MILLIS} ms. \
+             Raise the limit of open files (ulimit -n) or lower --max-connections"
+        );
+        self.pause(Accepting::PausedUntil(self.now + PAUSE_MILLIS));
+    }
+
+    fn pause(&mut self, how: Accepting) {
+        self.unwatch();
+        self.accepting = how;
+    }
+
+    fn unwatch(&mut self) {
+        for listener in &self.listeners {
+            // Fails only for what is not watched, which is what is wanted.
+            let _ = self.selector.remove(listener);
+        }
+    }
+
+    fn resume(&mut self) {
+        self.accepting = match self.watch_listeners() {
+            Ok(()) => Accepting::Yes,
+            Err(_) => Accepting::PausedUntil(self.now + PAUSE_MILLIS),
+        };
+    }
+}
+
+impl From<Option<std::net::SocketAddr>> for Peer {
+    fn from(address: Option<std::net::SocketAddr>) -> Self {
+        address.map_or(Peer::Unix, Peer::Inet)
+    }
+}

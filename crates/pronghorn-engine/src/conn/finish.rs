@@ -1,0 +1,123 @@
+//! After a response: what is left of it is sent, then the connection reads on, lingers or closes.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use pronghorn_proto::state::Next;
+
+use super::{Flushed, Output, Phase, Token, Watched};
+use crate::event_loop::{EventLoop, Job};
+use crate::request::Request;
+use crate::sys;
+
+/// How many bytes of a client that was answered early are read and thrown away at the most, a turn.
+const DISCARDS_A_TURN: usize = 64;
+
+/// While the server drains, an idle connection is kept this long for a request that may be on its way.
+pub(crate) const DRAIN_IDLE: Duration = Duration::from_secs(1);
+
+impl EventLoop {
+    /// A request was answered as far as its thread got; `output` is what the socket did not take.
+    pub(crate) fn finish(&mut self, job: Job, output: Output) {
+        self.now = sys::monotonic_millis();
+        let Some(conn) = self.conns.get(job.token) else { return };
+        conn.socket = Some(job.socket);
+        conn.state = job.state;
+        if output.is_empty() {
+            self.after_response(job.token, job.request);
+        } else {
+            self.send(job.token, Box::new(output), job.request);
+        }
+    }
+
+    /// A request is not run, as its client has gone.
+    pub(crate) fn abandon(&mut self, job: Job) {
+        self.pool.put(job.request);
+        self.close(job.token);
+    }
+
+    /// Sends a response, now and when there is room.
+    pub(super) fn send(&mut self, token: Token, mut output: Box<Output>, request: Box<Request>) {
+        let Some(conn) = self.conns.get(token) else { return };
+        let Some(socket) = &conn.socket else { return };
+        match output.flush(socket.as_fd()) {
+            Ok(Flushed::All) => {
+                conn.state.response_complete();
+                self.after_response(token, request);
+            }
+            Ok(Flushed::Full) => {
+                conn.phase = Phase::Writing(output, request);
+                self.set_deadline(token, self.config.deadlines.write);
+                self.watch(token, Watched::ReadWrite);
+            }
+            Err(error) => {
+                log::debug!("a response could not be sent: {error}");
+                self.pool.put(request);
+                self.close(token);
+            }
+        }
+    }
+
+    pub(super) fn resume_writing(&mut self, token: Token) {
+        let Some(conn) = self.conns.get(token) else { return };
+        match std::mem::replace(&mut conn.phase, Phase::Idle) {
+            Phase::Writing(output, request) => self.send(token, output, request),
+            other => conn.phase = other,
+        }
+    }
+
+    /// Throws away what a client still sends after the last response.
+    pub(super) fn discard(&mut self, token: Token) {
+        for _ in 0..DISCARDS_A_TURN {
+            let Some(conn) = self.conns.get(token) else { return };
+            let Some(socket) = &conn.socket else { return };
+            match sys::discard(socket) {
+                Ok(0) => return self.close(token),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    return self.watch(token, Watched::Read);
+                }
+                Err(_) => return self.close(token),
+            }
+        }
+        self.go_on_later(token);
+    }
+
+    fn after_response(&mut self, token: Token, request: Box<Request>) {
+        let Some(conn) = self.conns.get(token) else { return };
+        match conn.state.after_response(request.has_rest() || conn.noted.readable) {
+            Next::ReadNext => self.read_next(token, request),
+            Next::Linger => self.linger(token, request),
+            Next::CloseNow | Next::Abort => {
+                self.pool.put(request);
+                self.close(token);
+            }
+        }
+    }
+
+    fn read_next(&mut self, token: Token, mut request: Box<Request>) {
+        let Some(conn) = self.conns.get(token) else { return };
+        conn.state.next_request();
+        conn.served = true;
+        if request.has_rest() {
+            request.restart();
+            return self.continue_reading(token, request);
+        }
+        conn.phase = Phase::Idle;
+        let readable = conn.noted.readable;
+        self.pool.put(request);
+        let keep_alive = if self.draining { DRAIN_IDLE } else { self.config.deadlines.keep_alive };
+        self.set_deadline(token, keep_alive);
+        if readable { self.read(token) } else { self.watch(token, Watched::Read) }
+    }
+
+    fn linger(&mut self, token: Token, request: Box<Request>) {
+        let Some(conn) = self.conns.get(token) else { return };
+        let Some(socket) = &conn.socket else { return };
+        sys::shutdown_write(socket);
+        conn.phase = Phase::Lingering;
+        self.pool.put(request);
+        self.set_deadline(token, self.config.deadlines.linger);
+        self.discard(token);
+    }
+}

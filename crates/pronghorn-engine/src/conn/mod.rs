@@ -1,0 +1,96 @@
+//! Connections: what is known of each, and where it stands.
+
+mod accept;
+mod deadline;
+mod drain;
+mod finish;
+mod output;
+mod read;
+mod refuse;
+mod table;
+
+use std::os::fd::OwnedFd;
+
+use pronghorn_proto::state::State;
+
+use crate::address::Peer;
+use crate::request::Request;
+use crate::timer::Tick;
+
+pub use output::Retained;
+pub(crate) use output::{Flushed, Output, Piece};
+pub(crate) use read::storage;
+pub(crate) use table::{Table, Token};
+
+/// One connection. Small: a worker may hold very many idle ones.
+pub(crate) struct Conn {
+    /// None while a request runs: the thread that runs it has the socket.
+    pub(crate) socket: Option<OwnedFd>,
+    pub(crate) phase: Phase,
+    pub(crate) state: State,
+    pub(crate) peer: Peer,
+    pub(crate) listener: u16,
+    pub(crate) watched: Watched,
+    pub(crate) noted: Noted,
+    /// A request was answered on it.
+    pub(crate) served: bool,
+    /// When to look whether it is late; 0 is never.
+    pub(crate) deadline: Tick,
+    /// When the earliest reminder in the wheel fires; 0 if there is none.
+    pub(crate) reminder: Tick,
+}
+
+/// Where a connection stands.
+pub(crate) enum Phase {
+    /// Between requests. No buffer is held.
+    Idle,
+    /// A part of a head has come.
+    Head(Box<Request>),
+    /// A part of a body has come, or the whole head.
+    Body(Box<Request>),
+    /// Its request is queued or runs.
+    Running,
+    /// A response is being sent by the loop; what was read beyond its request is kept.
+    Writing(Box<Output>, Box<Request>),
+    /// Everything is said; what still comes is thrown away, so that no reset destroys the response.
+    Lingering,
+}
+
+/// What the selector watches a connection for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    Nothing,
+    Read,
+    ReadWrite,
+}
+
+/// What the selector reported, and was not acted on yet.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Noted {
+    /// There may be bytes to read.
+    pub(crate) readable: bool,
+    /// The connection is gone in both directions.
+    pub(crate) hung_up: bool,
+}
+
+impl Conn {
+    pub(crate) fn new(socket: OwnedFd, peer: Peer, listener: u16) -> Self {
+        Conn {
+            socket: Some(socket),
+            phase: Phase::Idle,
+            state: State::new(),
+            peer,
+            listener,
+            watched: Watched::Nothing,
+            noted: Noted::default(),
+            served: false,
+            deadline: 0,
+            reminder: 0,
+        }
+    }
+
+    /// Whether closing it loses nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+}

@@ -1,0 +1,144 @@
+//! What is left of a response when the socket is full, and sending it when there is room.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
+
+use crate::sys;
+
+/// Bytes that somebody else owns, kept until they are sent.
+pub type Retained = Box<dyn AsRef<[u8]> + Send>;
+
+/// At most this many pieces go into one write.
+const GATHER: usize = 16;
+
+/// A part of a response.
+pub(crate) enum Piece {
+    /// Bytes, from the offset on.
+    Owned(Vec<u8>, usize),
+    /// Bytes of the application, from one offset to another.
+    Retained(Retained, usize, usize),
+    /// A part of a file: offset and length.
+    File(File, u64, u64),
+}
+
+/// The pieces of a response not yet sent.
+#[derive(Default)]
+pub(crate) struct Output {
+    pieces: VecDeque<Piece>,
+}
+
+/// What a flush came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    /// Everything is with the kernel.
+    All,
+    /// The socket is full.
+    Full,
+}
+
+impl Output {
+    pub(crate) fn push(&mut self, piece: Piece) {
+        if !piece.is_empty() {
+            self.pieces.push_back(piece);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Sends as much as the socket takes.
+    ///
+    /// Errors: the connection is gone, or a file is shorter than it was when the response began.
+    pub(crate) fn flush(&mut self, socket: impl AsFd) -> io::Result<Flushed> {
+        while let Some(front) = self.pieces.front_mut() {
+            let sent = match front {
+                Piece::File(file, offset, length) => {
+                    send_file_part(socket.as_fd(), file, offset, length)
+                }
+                _ => self.send_bytes(socket.as_fd()),
+            };
+            match sent {
+                Ok(sent) => self.drop_sent(sent),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Flushed::Full);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Flushed::All)
+    }
+
+    fn send_bytes(&self, socket: impl AsFd) -> io::Result<usize> {
+        let mut slices = [IoSlice::new(&[]); GATHER];
+        let mut count = 0;
+        for piece in self.pieces.iter().take(GATHER) {
+            let Some(bytes) = piece.bytes() else { break };
+            slices[count] = IoSlice::new(bytes);
+            count += 1;
+        }
+        let more = count < self.pieces.len();
+        sys::send_gathered(socket, &slices[..count], more)
+    }
+
+    fn drop_sent(&mut self, mut sent: usize) {
+        while let Some(front) = self.pieces.front_mut() {
+            let Some(left) = front.skip(&mut sent) else { break };
+            if left > 0 {
+                break;
+            }
+            self.pieces.pop_front();
+        }
+    }
+}
+
+fn send_file_part(
+    socket: impl AsFd,
+    file: &File,
+    offset: &mut u64,
+    length: &mut u64,
+) -> io::Result<usize> {
+    let sent = sys::send_file(socket, file, offset, *length)?;
+    if sent == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the file became shorter while it was sent",
+        ));
+    }
+    *length -= sent as u64;
+    Ok(0)
+}
+
+impl Piece {
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Piece::Owned(data, from) => Some(&data[*from..]),
+            Piece::Retained(data, from, to) => Some(&(**data).as_ref()[*from..*to]),
+            Piece::File(..) => None,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Piece::File(_, _, length) => *length == 0,
+            _ => self.bytes().is_none_or(<[u8]>::is_empty),
+        }
+    }
+
+    /// Passes over up to `sent` bytes, counting them down; gives how many are left.
+    fn skip(&mut self, sent: &mut usize) -> Option<usize> {
+        let length = match self {
+            Piece::File(_, _, length) => return Some(*length as usize),
+            _ => self.bytes()?.len(),
+        };
+        let step = length.min(*sent);
+        *sent -= step;
+        match self {
+            Piece::Owned(_, from) | Piece::Retained(_, from, _) => *from += step,
+            Piece::File(..) => {}
+        }
+        Some(length - step)
+    }
+}

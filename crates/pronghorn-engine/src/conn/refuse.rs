@@ -1,0 +1,62 @@
+//! Answers the server gives itself: a refusal, after which the connection closes.
+
+use std::io;
+
+use pronghorn_proto::encode::{RequestFacts, ServerFields, error_response};
+use pronghorn_proto::error::Error;
+use pronghorn_proto::head::{Method, Version};
+
+use super::{Output, Piece, Token};
+use crate::date::date_now;
+use crate::event_loop::EventLoop;
+use crate::request::Request;
+
+impl EventLoop {
+    /// Refuses what was read of a request.
+    pub(crate) fn refuse(&mut self, token: Token, request: Box<Request>, error: Error) {
+        self.refuse_with(token, request, error.status(), error.message());
+    }
+
+    /// Refuses a body that the disk has no room for.
+    pub(crate) fn refuse_for_storage(
+        &mut self,
+        token: Token,
+        request: Box<Request>,
+        error: &io::Error,
+    ) {
+        log::error!(
+            "a request body could not be stored in {}: {error}; the client got 503",
+            self.config.temporary_directory.display()
+        );
+        self.refuse_with(
+            token,
+            request,
+            503,
+            "The server has no room for this request body; try again later.",
+        );
+    }
+
+    fn refuse_with(&mut self, token: Token, request: Box<Request>, status: u16, message: &str) {
+        let date = date_now();
+        let server = ServerFields {
+            date: self.config.date.then_some(&date),
+            server: self.config.server.as_deref().map(str::as_bytes),
+        };
+        let mut response = Vec::new();
+        error_response(&mut response, status, message, facts(&request), &server);
+        let Some(conn) = self.conns.get(token) else { return };
+        conn.state.request_failed();
+        conn.state.response_started(false);
+        let mut output = Output::default();
+        output.push(Piece::Owned(response, 0));
+        self.send(token, Box::new(output), request);
+    }
+}
+
+fn facts(request: &Request) -> RequestFacts {
+    RequestFacts {
+        http11: request.head.version == Version::Http11,
+        head: request.head_length > 0 && request.head.method == Method::Head,
+        persistent: false,
+    }
+}

@@ -1,0 +1,166 @@
+//! The event loop's own state: connections, deadlines, spare buffers, listeners. One thread at a time has it, for the time
+//! of a batch of events or of one connection put back.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use pronghorn_proto::state::State;
+
+use crate::address::Peer;
+use crate::config::Config;
+use crate::conn::{Table, Token};
+use crate::handler::Handler;
+use crate::listener::Listener;
+use crate::request::{Pool, Request};
+use crate::sys::{self, Interest, Ready, Selector};
+use crate::timer::{Reminder, Wheel};
+
+/// A complete request on its way to a handler. It has the connection's socket: until it comes back, nobody else reads or
+/// writes that, or closes it.
+pub(crate) struct Job {
+    pub(crate) token: Token,
+    pub(crate) socket: OwnedFd,
+    pub(crate) state: State,
+    pub(crate) request: Box<Request>,
+    pub(crate) peer: Peer,
+    pub(crate) listener: u16,
+}
+
+/// Tokens from here on are not connections: the waker, the signals, then the listeners.
+pub(crate) const WAKER: u64 = u64::MAX;
+pub(crate) const SIGNALS: u64 = u64::MAX - 1;
+const FIRST_LISTENER: u64 = u64::MAX - 2;
+const LAST_LISTENER: u64 = FIRST_LISTENER - u16::MAX as u64;
+
+pub(crate) struct EventLoop {
+    pub(crate) config: Arc<Config>,
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) selector: Arc<Selector>,
+    pub(crate) conns: Table,
+    pub(crate) wheel: Wheel,
+    pub(crate) pool: Pool,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) accepting: Accepting,
+    /// Milliseconds of the monotonic clock, as of the latest turn.
+    pub(crate) now: u64,
+    /// Requests that became complete and are not in the run queue yet.
+    pub(crate) ready: Vec<Job>,
+    /// Connections with more to read than one turn takes.
+    pub(crate) again: Vec<Token>,
+    pub(crate) scratch: Vec<u8>,
+    /// The thread that has the loop is attached: the handler can lend memory.
+    pub(crate) attached: bool,
+    pub(crate) draining: bool,
+    /// When the drain has taken too long.
+    pub(crate) drain_until: u64,
+    /// Until when the leader waits for events; 0 while it does not wait.
+    pub(crate) waits_until: u64,
+    /// Something is due before the leader's wait ends: it has to be woken.
+    pub(crate) wake_leader: bool,
+    reminders: Vec<Reminder>,
+}
+
+/// Whether connections are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepting {
+    Yes,
+    /// No descriptor or memory was to be had: try again at this time.
+    PausedUntil(u64),
+    /// There are as many connections as there may be.
+    Full,
+    /// Never again: the server drains.
+    No,
+}
+
+impl EventLoop {
+    pub(crate) fn new(
+        config: Arc<Config>,
+        handler: Arc<dyn Handler>,
+        selector: Arc<Selector>,
+        listeners: Vec<Listener>,
+    ) -> std::io::Result<Self> {
+        let now = sys::monotonic_millis();
+        let event_loop = EventLoop {
+            config,
+            handler,
+            selector,
+            conns: Table::default(),
+            wheel: Wheel::new(now),
+            pool: Pool::default(),
+            listeners,
+            accepting: Accepting::Yes,
+            now,
+            ready: Vec::new(),
+            again: Vec::new(),
+            scratch: Vec::new(),
+            attached: false,
+            draining: false,
+            drain_until: u64::MAX,
+            waits_until: 0,
+            wake_leader: false,
+            reminders: Vec::new(),
+        };
+        event_loop.watch_listeners()?;
+        Ok(event_loop)
+    }
+
+    /// Handles one batch of events and what time has brought. Complete requests are left in `ready`.
+    pub(crate) fn turn(&mut self, events: &[Ready], attached: bool) {
+        self.now = sys::monotonic_millis();
+        self.waits_until = 0;
+        self.wake_leader = false;
+        self.attached = attached;
+        for event in events {
+            self.dispatch(event);
+        }
+        for token in std::mem::take(&mut self.again) {
+            self.proceed(token);
+        }
+        self.pass_time();
+        self.attached = false;
+    }
+
+    /// The leader is about to wait for events, at most for `most` milliseconds. Gives for how long it may; `None` is without end.
+    pub(crate) fn begin_wait(&mut self, most: Option<u64>) -> Option<u64> {
+        let now = sys::monotonic_millis();
+        let pause = match self.accepting {
+            Accepting::PausedUntil(until) => Some(until.saturating_sub(now)),
+            _ => None,
+        };
+        let again = (!self.again.is_empty()).then_some(0);
+        let millis = [self.wheel.next_millis(now), pause, again, most].into_iter().flatten().min();
+        self.waits_until = millis.map_or(u64::MAX, |millis| now + millis);
+        millis
+    }
+
+    /// Ends a connection: its descriptor is closed and its slot free.
+    pub(crate) fn close(&mut self, token: Token) {
+        drop(self.conns.remove(token));
+        self.connection_closed();
+    }
+
+    fn dispatch(&mut self, event: &Ready) {
+        match event.token {
+            LAST_LISTENER..=FIRST_LISTENER => self.accept((FIRST_LISTENER - event.token) as usize),
+            SIGNALS | WAKER => {}
+            token => self.on_ready(Token::from_u64(token), event),
+        }
+    }
+
+    fn pass_time(&mut self) {
+        let mut due = std::mem::take(&mut self.reminders);
+        let tick = self.wheel.advance(self.now, &mut due);
+        for reminder in due.drain(..) {
+            self.look_at_deadline(reminder, tick);
+        }
+        self.reminders = due;
+        self.resume_accepting_in_time();
+    }
+
+    pub(crate) fn watch_listeners(&self) -> std::io::Result<()> {
+        for (index, listener) in self.listeners.iter().enumerate() {
+            self.selector.add(listener, FIRST_LISTENER - index as u64, Interest::Listen)?;
+        }
+        Ok(())
+    }
+}

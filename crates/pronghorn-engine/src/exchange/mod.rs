@@ -1,0 +1,130 @@
+//! One request being answered: what a handler gets of it, and how its response goes out.
+
+mod receive;
+mod response;
+mod wait;
+
+use std::mem;
+
+use pronghorn_proto::encode::{BodyWriter, ResponseFields};
+use pronghorn_proto::error::Error;
+use pronghorn_proto::head::RequestHead;
+
+use crate::address::{Local, Peer};
+use crate::body::Body;
+use crate::conn::Output;
+use crate::event_loop::Job;
+use crate::request::BodyState;
+use crate::sched::EngineThread;
+
+pub use response::{Gone, WriteError};
+
+/// A request and its response, for the time a handler has them.
+///
+/// A response is either [`respond`](Exchange::respond), which sends all of it, or [`start`](Exchange::start), any number of
+/// [`write`](Exchange::write) or [`send_file`](Exchange::send_file), and [`finish`](Exchange::finish). Its fields are put into
+/// [`fields`](Exchange::fields) before.
+pub struct Exchange<'a> {
+    thread: &'a mut EngineThread,
+    job: Job,
+    output: Output,
+    stage: Stage,
+    /// Why the body did not arrive, once the handler was told.
+    refused: Option<Error>,
+    status: u16,
+    persistent: bool,
+    /// The end of the connection is the end of the body.
+    until_close: bool,
+    sent: u64,
+}
+
+/// How far the response is.
+enum Stage {
+    /// Nothing was said.
+    Fresh,
+    /// The head is made; the first bytes after it take it along.
+    Head(BodyWriter),
+    /// The head is on its way.
+    Body(BodyWriter),
+    /// It ended, well or not.
+    Done,
+}
+
+impl<'a> Exchange<'a> {
+    pub(crate) fn new(thread: &'a mut EngineThread, job: Job) -> Self {
+        thread.fields.clear();
+        Exchange {
+            thread,
+            job,
+            output: Output::default(),
+            stage: Stage::Fresh,
+            refused: None,
+            status: 0,
+            persistent: false,
+            until_close: false,
+            sent: 0,
+        }
+    }
+
+    /// The request's head. Its spans are offsets into [`head_bytes`](Exchange::head_bytes).
+    pub fn head(&self) -> &RequestHead {
+        &self.job.request.head
+    }
+
+    /// The bytes of the request's head, as they came.
+    pub fn head_bytes(&self) -> &[u8] {
+        &self.job.request.buffer[..self.job.request.head_length]
+    }
+
+    /// Who sent it.
+    pub fn peer(&self) -> Peer {
+        self.job.peer
+    }
+
+    /// The listener it came in by.
+    pub fn local(&self) -> &Local {
+        &self.thread.shared.locals[self.job.listener as usize]
+    }
+
+    /// Names the connection: a small number that is used again for later connections, and which of those it is.
+    pub fn slot(&self) -> (u32, u32) {
+        (self.job.token.index, self.job.token.generation)
+    }
+
+    /// The request's body; [`Body::None`] when it was taken before.
+    pub fn take_body(&mut self) -> Body {
+        let request = &mut *self.job.request;
+        match mem::replace(&mut request.body, BodyState::None) {
+            BodyState::None => Body::None,
+            BodyState::InBuffer => {
+                Body::Memory(request.buffer[request.head_length..request.consumed].to_vec())
+            }
+            BodyState::Complete(body) => body,
+            waiting @ (BodyState::Arriving(_) | BodyState::Expected(_)) => {
+                request.body = waiting;
+                Body::Expected
+            }
+        }
+    }
+
+    /// The fields of the response, empty at first.
+    pub fn fields(&mut self) -> &mut ResponseFields {
+        &mut self.thread.fields
+    }
+
+    /// Whether the head of the response is on its way: nothing of it can change any more.
+    pub fn started(&self) -> bool {
+        matches!(self.stage, Stage::Body(_) | Stage::Done)
+    }
+
+    /// How many bytes of response body the client was sent, or will be by the loop.
+    pub fn body_bytes(&self) -> u64 {
+        self.sent
+    }
+
+    /// The end of the handler's part: what it left undone is failed.
+    pub(crate) fn end(mut self) -> (Job, Output) {
+        self.fail();
+        (self.job, self.output)
+    }
+}

@@ -1,0 +1,345 @@
+//! Sending the response: at once where the socket has room, else as back-pressure allows.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::mem;
+
+use pronghorn_proto::encode::{
+    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, RequestFacts, ServerFields,
+    chunk_head, error_response, plan, write_head,
+};
+use pronghorn_proto::head::{Method, Version};
+
+use super::{Exchange, Stage};
+use crate::conn::{Flushed, Piece, Retained};
+use crate::date::date_now;
+use crate::sys;
+
+/// A body up to this size is copied behind its head: one plain send is cheaper than a gathered one.
+const COPIED: usize = 2 << 10;
+
+/// The client is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;
+
+/// Why a part of a response did not go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The client is gone.
+    Gone,
+    /// The client left the send buffer full for longer than the write deadline.
+    TooSlow,
+}
+
+impl Exchange<'_> {
+    /// Sends a complete response whose body is `body`. `reason`: free of control bytes. `keep` is asked for an owner of the same
+    /// bytes only when the socket does not take all of them at once.
+    ///
+    /// # Errors
+    /// The client is gone. The response counts as ended either way.
+    pub fn respond(
+        &mut self,
+        status: u16,
+        reason: &[u8],
+        body: &[u8],
+        keep: impl FnOnce() -> Retained,
+    ) -> Result<(), Gone> {
+        let mut writer = self.make_head(status, reason, BodySize::Known(body.len() as u64));
+        let admitted = writer.admit(body.len());
+        self.sent = admitted as u64;
+        let sent = self.send_with_head(&body[..admitted]);
+        let result = match sent {
+            Ok(sent) => self.keep_unsent(sent, admitted, keep),
+            Err(error) => return self.give_up(&error),
+        };
+        self.stage = Stage::Body(writer);
+        self.finish();
+        result
+    }
+
+    /// Begins a response. Its head goes out with the first bytes of the body, or at the end.
+    pub fn start(&mut self, status: u16, reason: &[u8], size: BodySize) {
+        let writer = self.make_head(status, reason, size);
+        self.stage = Stage::Head(writer);
+    }
+
+    /// Sends a part of the body; all of it is with the kernel when this returns. Waits, detached, while the client does not keep up.
+    /// What exceeds the Content-Length is left out; so is any body where the response has none.
+    ///
+    /// # Errors
+    /// The client is gone, or too slow. The response counts as ended then.
+    pub fn write(&mut self, data: &[u8]) -> Result<(), WriteError> {
+        let (mut writer, with_head) = match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Head(writer) => (writer, true),
+            Stage::Body(writer) => (writer, false),
+            other => {
+                self.stage = other;
+                return Err(WriteError::Gone);
+            }
+        };
+        let data = &data[..writer.admit(data.len())];
+        let chunked = writer.is_chunked() && !data.is_empty();
+        self.stage = Stage::Body(writer);
+        self.sent += data.len() as u64;
+        let head = if with_head { mem::take(&mut self.thread.head) } else { Vec::new() };
+        let result = self.write_pieces(&head, data, chunked);
+        if with_head {
+            self.thread.head = head;
+        }
+        result
+    }
+
+    /// Sends `length` bytes of `file` from `offset` on, as a part of the body. What the socket does not take is sent by the loop:
+    /// this may be the last part only.
+    ///
+    /// # Errors
+    /// The client is gone. The response counts as ended then.
+    pub fn send_file(&mut self, file: File, offset: u64, length: u64) -> Result<(), WriteError> {
+        let (mut writer, with_head) = match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Head(writer) => (writer, true),
+            Stage::Body(writer) => (writer, false),
+            other => {
+                self.stage = other;
+                return Err(WriteError::Gone);
+            }
+        };
+        let length = writer.admit(usize::try_from(length).unwrap_or(usize::MAX)) as u64;
+        if with_head {
+            self.output.push(Piece::Owned(self.thread.head.clone(), 0));
+        }
+        let chunked = writer.is_chunked() && length > 0;
+        self.stage = Stage::Body(writer);
+        self.sent += length;
+        if chunked {
+            let mut size = [0; 18];
+            let count = chunk_head(length as usize, &mut size);
+            self.output.push(Piece::Owned(size[..count].to_vec(), 0));
+        }
+        self.output.push(Piece::File(file, offset, length));
+        if chunked {
+            self.output.push(Piece::Owned(b"\r\n".to_vec(), 0));
+        }
+        match self.output.flush(&self.job.socket) {
+            Ok(_) => Ok(()),
+            Err(error) => self.give_up(&error).map_err(WriteError::from),
+        }
+    }
+
+    /// Ends the response. One that is shorter than its Content-Length cannot be mended: the connection is aborted.
+    pub fn finish(&mut self) {
+        let writer = match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Head(writer) => {
+                self.output.push(Piece::Owned(self.thread.head.clone(), 0));
+                writer
+            }
+            Stage::Body(writer) => writer,
+            other => {
+                self.stage = other;
+                return;
+            }
+        };
+        match writer.finish() {
+            Ok(End::LastChunk) => self.output.push(Piece::Owned(LAST_CHUNK.to_vec(), 0)),
+            Ok(_) => {}
+            Err(short) => {
+                log::error!(
+                    "{}: the response body is too short, {short}; its connection is cut",
+                    self.label()
+                );
+                return self.abort();
+            }
+        }
+        self.flush_end();
+    }
+
+    /// The application failed: 500 if nothing was sent, else the connection is aborted. After the end of the response it changes
+    /// nothing.
+    pub fn fail(&mut self) {
+        match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Done => {}
+            Stage::Body(_) => self.abort(),
+            Stage::Head(_) if self.job.state.response_has_begun() => self.abort(),
+            Stage::Fresh | Stage::Head(_) => self.send_failure(),
+        }
+    }
+
+    /// Method and target, for the log.
+    pub fn label(&self) -> String {
+        let head = self.head();
+        let bytes = self.head_bytes();
+        let method = String::from_utf8_lossy(head.method_span.of(bytes));
+        let target = String::from_utf8_lossy(head.target.raw.of(bytes)).into_owned();
+        format!("{method} {}", target.escape_default())
+    }
+
+    fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
+        debug_assert!(matches!(self.stage, Stage::Fresh | Stage::Head(_)), "a second response");
+        let facts = self.facts();
+        let plan = plan(facts, status, &self.thread.fields, size);
+        self.write_head(status, reason, &plan, &facts);
+        self.until_close = plan.framing == BodyFraming::UntilClose;
+        self.persistent = plan.persistent;
+        self.status = status;
+        BodyWriter::new(&plan)
+    }
+
+    fn write_head(&mut self, status: u16, reason: &[u8], plan: &Plan, facts: &RequestFacts) {
+        let thread = &mut *self.thread;
+        let config = &thread.shared.config;
+        let date = date_now();
+        let server = ServerFields {
+            date: config.date.then_some(&date),
+            server: config.server.as_deref().map(str::as_bytes),
+        };
+        thread.head.clear();
+        write_head(&mut thread.head, status, reason, &thread.fields, plan, facts, &server);
+    }
+
+    fn facts(&self) -> RequestFacts {
+        let head = self.head();
+        RequestFacts {
+            http11: head.version == Version::Http11,
+            head: head.method == Method::Head,
+            persistent: self.job.state.may_persist() && !self.thread.shared.is_draining(),
+        }
+    }
+
+    /// Sends head and body in one call; gives how many bytes of both the socket took.
+    fn send_with_head(&mut self, body: &[u8]) -> io::Result<usize> {
+        self.begin_response();
+        let head = &mut self.thread.head;
+        let sent = if body.len() <= COPIED {
+            let length = head.len();
+            head.extend_from_slice(body);
+            let sent = sys::send(&self.job.socket, head, false);
+            head.truncate(length);
+            sent
+        } else {
+            sys::send_gathered(&self.job.socket, &[IoSlice::new(head), IoSlice::new(body)], false)
+        };
+        match sent {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            other => other,
+        }
+    }
+
+    /// Leaves to the loop what of head and body was not sent.
+    fn keep_unsent(
+        &mut self,
+        sent: usize,
+        admitted: usize,
+        keep: impl FnOnce() -> Retained,
+    ) -> Result<(), Gone> {
+        let head = &self.thread.head;
+        if sent < head.len() + admitted {
+            if sent < head.len() {
+                self.output.push(Piece::Owned(head.clone(), sent));
+            }
+            if admitted > 0 {
+                let from = sent.saturating_sub(head.len());
+                self.output.push(Piece::Retained(keep(), from, admitted));
+            }
+        }
+        Ok(())
+    }
+
+    fn write_pieces(&mut self, head: &[u8], data: &[u8], chunked: bool) -> Result<(), WriteError> {
+        self.begin_response();
+        let mut size = [0; 18];
+        let count = if chunked { chunk_head(data.len(), &mut size) } else { 0 };
+        let end: &[u8] = if chunked { b"\r\n" } else { b"" };
+        let mut slices = [head, &size[..count], data, end].map(IoSlice::new);
+        let mut slices = &mut slices[..];
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            match sys::send_gathered(&self.job.socket, slices, false) {
+                Ok(sent) => IoSlice::advance_slices(&mut slices, sent),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait_writable()?,
+                Err(error) => return self.give_up(&error).map_err(WriteError::from),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what waits, and leaves the rest to the loop.
+    fn flush_end(&mut self) {
+        self.begin_response();
+        if self.output.is_empty() {
+            return self.job.state.response_complete();
+        }
+        match self.output.flush(&self.job.socket) {
+            Ok(Flushed::All) => self.job.state.response_complete(),
+            Ok(Flushed::Full) => {}
+            Err(error) => {
+                let _ = self.give_up(&error);
+            }
+        }
+    }
+
+    fn begin_response(&mut self) {
+        if !self.job.state.response_has_begun() {
+            self.job.state.response_started(self.persistent);
+        }
+    }
+
+    fn send_failure(&mut self) {
+        let (status, message) = match self.refused {
+            Some(error) => (error.status(), error.message()),
+            None => (500, "The application failed to answer this request; its log says why."),
+        };
+        let facts = self.facts();
+        let date = date_now();
+        let config = self.thread.shared.config.clone();
+        let server = ServerFields {
+            date: config.date.then_some(&date),
+            server: config.server.as_deref().map(str::as_bytes),
+        };
+        let mut response = Vec::new();
+        error_response(&mut response, status, message, facts, &server);
+        self.status = status;
+        self.persistent = false;
+        self.output.push(Piece::Owned(response, 0));
+        self.flush_end();
+    }
+
+    pub(super) fn give_up(&mut self, error: &io::Error) -> Result<(), Gone> {
+        log::debug!("{}: the response was not sent whole: {error}", self.label());
+        self.abort();
+        Err(Gone)
+    }
+
+    pub(super) fn abort(&mut self) {
+        self.stage = Stage::Done;
+        self.output = Default::default();
+        if self.until_close {
+            // An ordinary end would look like the end of the body.
+            sys::reset_on_close(&self.job.socket);
+        }
+        self.job.state.response_aborted();
+    }
+}
+
+impl From<Gone> for WriteError {
+    fn from(_: Gone) -> Self {
+        WriteError::Gone
+    }
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the client is gone")
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WriteError::Gone => "the client is gone",
+            WriteError::TooSlow => "the client did not read for longer than the write deadline",
+        })
+    }
+}
+
+impl std::error::Error for Gone {}
+impl std::error::Error for WriteError {}

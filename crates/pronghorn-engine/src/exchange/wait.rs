@@ -1,0 +1,73 @@
+//! Waiting for the client inside a request: leadership and the interpreter are given away first.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::{Exchange, WriteError};
+use crate::sys;
+
+impl Exchange<'_> {
+    /// Waits until the socket has room, at most for the write deadline.
+    pub(super) fn wait_writable(&mut self) -> Result<(), WriteError> {
+        let limit = self.thread.shared.config.deadlines.write;
+        match self.wait_for_client(true, limit) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                log::debug!(
+                    "{}: the client did not read for {limit:?}; its connection is cut",
+                    self.label()
+                );
+                self.abort();
+                Err(WriteError::TooSlow)
+            }
+            Err(error) => self.give_up(&error).map_err(WriteError::from),
+        }
+    }
+
+    /// Waits until the socket can be written or read; false when `limit` is over.
+    pub(super) fn wait_for_client(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
+        let attached = self.thread.is_attached();
+        self.thread.detach();
+        let ready = if self.thread.shared.single() {
+            self.wait_pumping(write, limit)
+        } else {
+            self.thread.give_leadership();
+            self.wait_alone(write, limit)
+        };
+        if attached {
+            self.thread.attach();
+        }
+        ready
+    }
+
+    fn wait_alone(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
+        let until = Instant::now() + limit;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if sys::wait_ready(&self.job.socket, write, None, left)?.0 {
+                return Ok(true);
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The only thread does the I/O of all other connections while it waits.
+    fn wait_pumping(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
+        let until = Instant::now() + limit;
+        let shared = self.thread.shared.clone();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let due = shared.event_loop().begin_wait(None).map_or(left, Duration::from_millis);
+            let events = std::os::fd::AsFd::as_fd(&*shared.selector);
+            if sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))?.0 {
+                return Ok(true);
+            }
+            self.thread.pump();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The engine of the Pronghorn web server: who moves the bytes.
+//!
+//! One [`Server`] has listeners, an event loop and a few threads, and answers requests by a [`Handler`]. It is usable from
+//! Rust alone; `examples/hello.rs` is a whole server.
+
+mod address;
+mod body;
+mod config;
+mod conn;
+mod date;
+mod event_loop;
+mod exchange;
+mod handler;
+mod listener;
+mod request;
+mod sched;
+mod server;
+mod shared;
+mod signals;
+mod sys;
+mod timer;
+
+pub use address::{Local, Peer};
+pub use body::{Body, BodyError};
+pub use config::{Config, Deadlines};
+pub use conn::Retained;
+pub use exchange::{Exchange, Gone, WriteError};
+pub use handler::{BodyBuffer, Handler};
+pub use listener::{Bind, Listener};
+pub use server::{Server, ServerHandle};

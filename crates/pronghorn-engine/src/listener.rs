@@ -1,0 +1,150 @@
+//! Listening sockets: opened from an address, accepting until told to stop.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+
+use rustix::net::{SocketAddrAny, getsockname};
+
+use crate::address::Local;
+use crate::sys;
+
+/// What to listen on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bind {
+    /// A TCP address.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+    /// A listening socket this process was started with.
+    Fd(RawFd),
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub struct Listener {
+    socket: OwnedFd,
+    address: Address,
+    /// The path to remove when the server is done.
+    path: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+enum Address {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Listener {
+    /// Opens a listening socket. `backlog`: how many connections may wait in the kernel.
+    ///
+    /// A Unix socket that no process listens on is replaced; anything else at its path is an error, and left alone.
+    ///
+    /// # Errors
+    /// The system's: address in use, no permission, no such directory, not a listening socket.
+    pub fn open(bind: &Bind, backlog: i32) -> io::Result<Self> {
+        match bind {
+            Bind::Tcp(address) => Self::from_socket(sys::bind_tcp(*address, backlog)?, None),
+            Bind::Unix(path) => {
+                clear_stale(path)?;
+                Self::from_socket(sys::bind_unix(path, backlog)?, Some(path.clone()))
+            }
+            Bind::Fd(fd) => Self::from_socket(sys::inherited(*fd)?, None),
+        }
+    }
+
+    fn from_socket(socket: OwnedFd, path: Option<PathBuf>) -> io::Result<Self> {
+        let name = getsockname(&socket)?;
+        let address = match SocketAddr::try_from(name.clone()) {
+            Ok(address) => {
+                sys::defer_accept(&socket);
+                Address::Tcp(address)
+            }
+            Err(_) => Address::Unix(unix_path(name)),
+        };
+        Ok(Listener { socket, address, path })
+    }
+
+    /// The TCP address bound, with the port the system chose where 0 was asked for.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        match self.address {
+            Address::Tcp(address) => Some(address),
+            Address::Unix(_) => None,
+        }
+    }
+
+    /// As a handler sees it. `index`: its place in the list of listeners.
+    pub fn local(&self, index: usize) -> Local {
+        match &self.address {
+            Address::Tcp(address) => Local {
+                index,
+                name: address.ip().to_string(),
+                port: address.port().to_string(),
+                unix: false,
+            },
+            Address::Unix(path) => Local {
+                index,
+                name: path.to_string_lossy().into_owned(),
+                port: String::new(),
+                unix: true,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.address {
+            Address::Tcp(address) => write!(f, "http://{address}"),
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // Someone may have removed it already.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes a Unix socket that nobody listens on. What is no socket is never removed.
+fn clear_stale(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?.file_type(),
+    };
+    if !kind.is_socket() {
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "there is something at this path that is not a socket; it was left alone",
+        ));
+    }
+    match std::os::unix::net::UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path)
+        }
+        Err(error) => Err(error),
+        Ok(_) => {
+            Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on this socket"))
+        }
+    }
+}
+
+fn unix_path(name: SocketAddrAny) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let unix = rustix::net::SocketAddrUnix::try_from(name).ok();
+    let path = unix.as_ref().and_then(|unix| unix.path_bytes());
+    PathBuf::from(std::ffi::OsStr::from_bytes(path.unwrap_or_default()))
+}

@@ -1,0 +1,100 @@
+//! One request on its way to a handler, and the objects reused for it.
+
+use pronghorn_proto::head::{HeadScanner, RequestHead};
+
+use crate::body::{Body, Intake};
+
+/// The size of a read buffer: most heads fit, and small bodies with them.
+pub(crate) const READ_BUFFER: usize = 4 << 10;
+
+/// A buffer that grew beyond this is not kept for reuse.
+const LARGEST_KEPT: usize = 16 << 10;
+
+/// How many unused requests are kept.
+const MOST_KEPT: usize = 256;
+
+/// A request while it is read, queued and run. Reused: once warm it allocates nothing.
+pub(crate) struct Request {
+    /// What was read of the connection, from the first byte of the head on.
+    pub(crate) buffer: Vec<u8>,
+    pub(crate) scanner: HeadScanner,
+    /// Offsets into `buffer`.
+    pub(crate) head: RequestHead,
+    /// The head is `buffer[..head_length]`; 0 while it is not complete.
+    pub(crate) head_length: usize,
+    /// What of `buffer` belongs to this request; the rest is the next one's.
+    pub(crate) consumed: usize,
+    pub(crate) body: BodyState,
+    /// When the head was complete, in milliseconds of the monotonic clock.
+    pub(crate) queued_at: u64,
+}
+
+/// The request's body, on its way.
+pub(crate) enum BodyState {
+    /// There is none, or it was taken.
+    None,
+    /// All of it lies in the request's buffer, behind the head.
+    InBuffer,
+    /// It is arriving.
+    Arriving(Box<Intake>),
+    /// The client waits for 100 before it sends it.
+    Expected(Box<Intake>),
+    /// All of it is there.
+    Complete(Body),
+}
+
+impl Request {
+    fn new() -> Self {
+        Request {
+            buffer: Vec::with_capacity(READ_BUFFER),
+            scanner: HeadScanner::default(),
+            head: RequestHead::default(),
+            head_length: 0,
+            consumed: 0,
+            body: BodyState::None,
+            queued_at: 0,
+        }
+    }
+
+    /// Whether bytes beyond this request were read.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.buffer.len() > self.consumed
+    }
+
+    /// Begins anew with the bytes beyond the request just done.
+    pub(crate) fn restart(&mut self) {
+        self.buffer.drain(..self.consumed);
+        self.reset();
+    }
+
+    fn reset(&mut self) {
+        self.scanner = HeadScanner::default();
+        self.head.clear();
+        self.head_length = 0;
+        self.consumed = 0;
+        self.body = BodyState::None;
+    }
+}
+
+/// Requests that wait for their next use, the last used first.
+#[derive(Default)]
+pub(crate) struct Pool {
+    #[expect(clippy::vec_box, reason = "they travel boxed: what is moved is a pointer")]
+    spare: Vec<Box<Request>>,
+}
+
+impl Pool {
+    /// An empty request.
+    pub(crate) fn take(&mut self) -> Box<Request> {
+        self.spare.pop().unwrap_or_else(|| Box::new(Request::new()))
+    }
+
+    /// Gives a request back.
+    pub(crate) fn put(&mut self, mut request: Box<Request>) {
+        if self.spare.len() < MOST_KEPT && request.buffer.capacity() <= LARGEST_KEPT {
+            request.buffer.clear();
+            request.reset();
+            self.spare.push(request);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Ending: signals, the drain, and what happens when it takes too long.
+
+use std::sync::atomic::Ordering;
+
+use super::thread::EngineThread;
+use crate::signals::Signal;
+use crate::sys;
+
+/// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT.
+const INTERRUPTED: i32 = 130;
+
+/// The exit code of a process whose drain took longer than it may.
+const OVERDUE: i32 = 1;
+
+impl EngineThread {
+    pub(super) fn see_to_signals(&mut self) {
+        let Some(signals) = &self.shared.signals else { return };
+        for signal in signals.take() {
+            match signal {
+                Signal::Interrupt if self.shared.is_draining() => {
+                    log::warn!("second interrupt: stopping now, requests in flight are lost");
+                    log::logger().flush();
+                    sys::exit_now(INTERRUPTED);
+                }
+                Signal::Interrupt | Signal::Terminate => {
+                    log::info!("{}: finishing the requests in flight", signal.name());
+                    self.shared.drain();
+                }
+            }
+        }
+    }
+
+    /// Starts a drain that was asked for, and ends the server when it is done.
+    pub(super) fn see_to_drain(&mut self) {
+        if !self.shared.draining.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut event_loop = self.shared.event_loop();
+        event_loop.begin_drain();
+        let overdue = event_loop.now >= event_loop.drain_until;
+        let (queued, outside) = self.shared.sched().load();
+        if queued == 0 && outside == 0 && event_loop.conns.len() == 0 {
+            drop(event_loop);
+            return self.stop_all();
+        }
+        if overdue && self.shared.signals.is_some() {
+            log::error!(
+                "{} connections were still busy at the end of the graceful timeout and are cut: stopping now",
+                event_loop.conns.len()
+            );
+            log::logger().flush();
+            sys::exit_now(OVERDUE);
+        }
+    }
+
+    /// While draining: how long a wait may be so that the end of the drain is noticed.
+    pub(super) fn drain_wait(&self) -> Option<u64> {
+        self.shared.is_draining().then(|| {
+            let event_loop = self.shared.event_loop();
+            event_loop.drain_until.saturating_sub(sys::monotonic_millis()).clamp(1, 1000)
+        })
+    }
+
+    fn stop_all(&self) {
+        self.shared.sched().stop();
+        self.shared.followers.notify_all();
+        self.shared.monitor.notify_all();
+    }
+}

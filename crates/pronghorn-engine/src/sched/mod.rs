@@ -1,0 +1,12 @@
+//! Scheduling of requests on threads: leader and followers, promoted lazily.
+
+mod drain;
+mod follower;
+mod leader;
+mod monitor;
+mod state;
+mod thread;
+
+pub(crate) use monitor::start_monitor;
+pub(crate) use state::{Sched, ThreadNumber};
+pub(crate) use thread::EngineThread;

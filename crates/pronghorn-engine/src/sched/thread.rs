@@ -1,0 +1,168 @@
+//! One thread of the engine: its roles one after the other, and running a request.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pronghorn_proto::encode::ResponseFields;
+
+use super::state::{Follow, ThreadNumber, Wake};
+use crate::event_loop::Job;
+use crate::exchange::Exchange;
+use crate::shared::Shared;
+use crate::sys::Ready;
+
+/// What Python and deep call chains expect of a stack; memory is taken only as it is used.
+const STACK: usize = 8 << 20;
+
+/// What a thread of the engine has of its own.
+pub(crate) struct EngineThread {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) number: ThreadNumber,
+    attached: bool,
+    pub(super) events: Vec<Ready>,
+    pub(super) jobs: Vec<Job>,
+    /// The head of the response being made, reused.
+    pub(crate) head: Vec<u8>,
+    /// Its fields, reused.
+    pub(crate) fields: ResponseFields,
+    /// When this thread last polled and last swept the queue, as leader.
+    pub(super) polled_at: u64,
+    pub(super) swept_at: u64,
+}
+
+impl EngineThread {
+    pub(crate) fn new(shared: Arc<Shared>, number: ThreadNumber) -> Self {
+        shared.handler.thread_start();
+        EngineThread {
+            shared,
+            number,
+            attached: false,
+            events: Vec::new(),
+            jobs: Vec::new(),
+            head: Vec::new(),
+            fields: ResponseFields::default(),
+            polled_at: 0,
+            swept_at: 0,
+        }
+    }
+
+    /// Leads until the server is over.
+    pub(crate) fn run_as_leader(mut self) {
+        self.take_roles(Follow::Lead);
+    }
+
+    fn run_as_follower(mut self) {
+        let (role, wake) = self.shared.sched().claim(self.number);
+        self.wake(wake);
+        self.take_roles(role);
+    }
+
+    fn take_roles(&mut self, first: Follow<Job>) {
+        let mut role = first;
+        loop {
+            role = match role {
+                Follow::Lead => match self.lead() {
+                    Some(role) => role,
+                    None => return,
+                },
+                Follow::Stop => return,
+                other => self.follow(other),
+            };
+        }
+    }
+
+    /// Runs one request: the handler answers, then the connection goes back to the loop.
+    pub(super) fn run(&mut self, job: Job) {
+        self.attach();
+        let handler = self.shared.handler.clone();
+        let mut exchange = Exchange::new(self, job);
+        let panicked = catch_unwind(AssertUnwindSafe(|| handler.handle(&mut exchange))).is_err();
+        if panicked {
+            log::error!("a handler panicked: its request is failed, the server goes on");
+        }
+        let (job, output) = exchange.end();
+        self.put_back(|event_loop| event_loop.finish(job, output));
+    }
+
+    /// Changes connections from outside the leader's batch, and passes on what came of it.
+    pub(super) fn put_back(&mut self, change: impl FnOnce(&mut crate::event_loop::EventLoop)) {
+        let mut event_loop = self.shared.event_loop();
+        change(&mut event_loop);
+        std::mem::swap(&mut event_loop.ready, &mut self.jobs);
+        let wake_leader =
+            event_loop.waits_until > 0 && (event_loop.wake_leader || event_loop.draining);
+        drop(event_loop);
+        if wake_leader {
+            self.shared.waker.wake();
+        }
+        if !self.jobs.is_empty() {
+            self.push_jobs();
+        }
+    }
+
+    /// Moves what became ready to the run queue.
+    pub(super) fn push_jobs(&mut self) {
+        let wake = self.shared.sched().push(self.jobs.drain(..));
+        self.wake(wake);
+    }
+
+    /// Lets another thread lead: this one is about to wait inside a request.
+    pub(crate) fn give_leadership(&self) {
+        let wake = self.shared.sched().promote(self.number, None);
+        self.wake(wake);
+    }
+
+    pub(crate) fn is_attached(&self) -> bool {
+        self.attached
+    }
+
+    /// May wait for the interpreter.
+    pub(crate) fn attach(&mut self) {
+        if !self.attached {
+            self.shared.handler.attach();
+            self.attached = true;
+        }
+    }
+
+    pub(crate) fn detach(&mut self) {
+        if self.attached {
+            self.attached = false;
+            self.shared.handler.detach();
+        }
+    }
+
+    pub(crate) fn wake(&self, wake: Wake) {
+        match wake {
+            Wake::Nobody => {}
+            Wake::Follower => self.shared.followers.notify_one(),
+            Wake::NewThread => start_follower(&self.shared),
+        }
+    }
+}
+
+impl Drop for EngineThread {
+    fn drop(&mut self) {
+        self.detach();
+        self.shared.handler.thread_stop();
+    }
+}
+
+/// Starts a thread, which takes the role it is wanted for.
+pub(super) fn start_follower(shared: &Arc<Shared>) {
+    // The thread that begins the server is number 0.
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let theirs = shared.clone();
+    let name = format!("pronghorn-{number}");
+    let started = std::thread::Builder::new()
+        .name(name)
+        .stack_size(STACK)
+        .spawn(move || EngineThread::new(theirs, number).run_as_follower());
+    if let Err(error) = started {
+        log::error!(
+            "a thread could not be started: {error}; requests go on with the threads there are"
+        );
+        shared.sched().thread_failed();
+    }
+}

@@ -1,0 +1,77 @@
+//! The server: put together, run, drained.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::event_loop::{EventLoop, WAKER};
+use crate::handler::Handler;
+use crate::listener::Listener;
+use crate::sched::{EngineThread, Sched, ThreadNumber, start_monitor};
+use crate::shared::Shared;
+use crate::signals::Signals;
+use crate::sys::{Selector, Waker, raise_descriptor_limit};
+
+/// The thread that runs the server leads first.
+const FIRST: ThreadNumber = 0;
+
+/// A server ready to run: its listeners accept into their backlogs already.
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+/// Ends a running server, from any thread.
+#[derive(Clone)]
+pub struct ServerHandle {
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Puts a server together. `signals`: SIGINT and SIGTERM drain it; a second SIGINT, or a drain that takes longer than the
+    /// graceful timeout, ends the process.
+    ///
+    /// Raises the process's soft limit of open descriptors to the hard limit.
+    ///
+    /// # Errors
+    /// The system's, when it has no descriptors left.
+    pub fn new(
+        config: Config,
+        listeners: Vec<Listener>,
+        handler: Arc<dyn Handler>,
+        signals: bool,
+    ) -> io::Result<Self> {
+        raise_descriptor_limit();
+        let selector = Arc::new(Selector::new()?);
+        let waker = Waker::new(&selector, WAKER)?;
+        let signals = if signals { Some(Signals::new(&selector)?) } else { None };
+        let locals =
+            listeners.iter().enumerate().map(|(index, listener)| listener.local(index)).collect();
+        let sched = Sched::new(config.threads.max(1), FIRST);
+        let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
+        Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, signals)) })
+    }
+
+    /// A handle to end it by.
+    pub fn handle(&self) -> ServerHandle {
+        ServerHandle { shared: self.shared.clone() }
+    }
+
+    /// Serves until drained, with the calling thread as the first leader.
+    ///
+    /// # Errors
+    /// The monitor thread could not be started.
+    pub fn run(self) -> io::Result<()> {
+        if !self.shared.single() {
+            start_monitor(&self.shared)?;
+        }
+        EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
+        Ok(())
+    }
+}
+
+impl ServerHandle {
+    /// Begins a drain: accepting stops, requests in flight are answered, then [`Server::run`] returns.
+    pub fn drain(&self) {
+        self.shared.drain();
+    }
+}

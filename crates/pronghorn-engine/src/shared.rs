@@ -1,0 +1,79 @@
+//! What the threads of one server share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::address::Local;
+use crate::config::Config;
+use crate::event_loop::{EventLoop, Job};
+use crate::handler::Handler;
+use crate::sched::Sched;
+use crate::signals::Signals;
+use crate::sys::{Selector, Waker};
+
+/// One server, as all its threads see it.
+///
+/// Lock order: `event_loop` before `sched`. Neither is held while a handler runs or the interpreter is waited for.
+pub(crate) struct Shared {
+    pub(crate) config: Arc<Config>,
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) selector: Arc<Selector>,
+    pub(crate) waker: Waker,
+    pub(crate) locals: Vec<Local>,
+    pub(crate) signals: Option<Signals>,
+    pub(crate) followers: Condvar,
+    pub(crate) monitor: Condvar,
+    /// A drain was asked for.
+    pub(crate) draining: AtomicBool,
+    event_loop: Mutex<EventLoop>,
+    sched: Mutex<Sched<Job>>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        event_loop: EventLoop,
+        sched: Sched<Job>,
+        waker: Waker,
+        locals: Vec<Local>,
+        signals: Option<Signals>,
+    ) -> Self {
+        Shared {
+            config: event_loop.config.clone(),
+            handler: event_loop.handler.clone(),
+            selector: event_loop.selector.clone(),
+            waker,
+            locals,
+            signals,
+            followers: Condvar::new(),
+            monitor: Condvar::new(),
+            draining: AtomicBool::new(false),
+            event_loop: Mutex::new(event_loop),
+            sched: Mutex::new(sched),
+        }
+    }
+
+    /// The loop's state. A panic of another thread while it had it cost that batch, not the server.
+    pub(crate) fn event_loop(&self) -> MutexGuard<'_, EventLoop> {
+        self.event_loop.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run queue and the roles.
+    pub(crate) fn sched(&self) -> MutexGuard<'_, Sched<Job>> {
+        self.sched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a drain: from any thread, any number of times.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        self.waker.wake();
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Whether one thread does everything.
+    pub(crate) fn single(&self) -> bool {
+        self.config.threads <= 1
+    }
+}

@@ -1,0 +1,23 @@
+//! The operating system: every system call the engine makes is in this folder.
+//!
+//! Linux is the one backend today. A kqueue backend has to supply [`Selector`] (edge-triggered readiness with a `u64` token) and
+//! [`Waker`]; everything else here is POSIX.
+
+mod epoll;
+mod file;
+mod memory;
+mod process;
+mod socket;
+mod tcp;
+mod wait;
+
+pub(crate) use epoll::{Interest, Ready, Selector, Waker};
+pub(crate) use file::{send_file, temporary_file, write_all_at};
+pub(crate) use memory::{advance, fill};
+pub(crate) use process::{exit_now, monotonic_millis, raise_descriptor_limit, unix_seconds};
+pub(crate) use socket::{
+    Accepted, accept, bind_tcp, bind_unix, discard, inherited, recv, recv_lent, reset_on_close,
+    send, send_gathered, shutdown_write,
+};
+pub(crate) use tcp::{defer_accept, fin_gap};
+pub(crate) use wait::{hung_up, wait_ready};

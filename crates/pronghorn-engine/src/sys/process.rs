@@ -1,0 +1,33 @@
+//! The process: its clocks, its descriptor limit, its end.
+#![allow(unsafe_code)]
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Milliseconds of the monotonic clock, of a few milliseconds' resolution (read without a system call).
+pub(crate) fn monotonic_millis() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
+/// Seconds since 1970, of a few milliseconds' resolution (read without a system call).
+pub(crate) fn unix_seconds() -> u64 {
+    clock_gettime(ClockId::RealtimeCoarse).tv_sec as u64
+}
+
+/// Raises the soft limit of open descriptors to the hard limit; gives the limit now in force.
+pub(crate) fn raise_descriptor_limit() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let now = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    now.unwrap_or(u64::MAX)
+}
+
+/// Ends the process at once: nothing is unwound, no exit handler runs.
+pub(crate) fn exit_now(code: i32) -> ! {
+    // SAFETY: _exit only ends the process.
+    unsafe { libc::_exit(code) }
+}
