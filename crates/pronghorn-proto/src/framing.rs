@@ -38,12 +38,14 @@ pub fn decide(version: Version, fields: &[Field], buf: &[u8]) -> Result<Framing,
 /// (RFC 9110 section 8.6).
 fn content_length(fields: &[Field], buf: &[u8]) -> Result<Option<u64>, Error> {
     let mut length = None;
-    for member in field::values(fields, buf, Known::ContentLength).flat_map(field::members) {
-        let value = decimal(member)?;
-        if length.is_some_and(|earlier| earlier != value) {
-            return Err(Error::ContentLength);
+    for value in field::values(fields, buf, Known::ContentLength) {
+        for member in field::members(value) {
+            let this = decimal(member)?;
+            if length.is_some_and(|earlier| earlier != this) {
+                return Err(Error::ContentLength);
+            }
+            length = Some(this);
         }
-        length = Some(value);
     }
     Ok(length)
 }
@@ -58,12 +60,10 @@ fn decimal(digits: &[u8]) -> Result<u64, Error> {
 
 /// `None` without the field; `Ok` if `chunked` is all there is.
 fn transfer_encoding(fields: &[Field], buf: &[u8]) -> Option<Result<(), Error>> {
-    let mut codings = field::values(fields, buf, Known::TransferEncoding)
-        .flat_map(field::members)
-        .map(transfer_coding)
-        .peekable();
-    codings.peek()?;
+    let mut lines = field::values(fields, buf, Known::TransferEncoding).peekable();
+    lines.peek()?;
     let mut seen = Seen::default();
+    let mut codings = lines.flat_map(field::members).map(transfer_coding);
     Some(codings.try_for_each(|coding| seen.add(coding?)).and_then(|()| seen.finish()))
 }
 

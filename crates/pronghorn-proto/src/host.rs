@@ -2,6 +2,7 @@
 
 use core::net::Ipv6Addr;
 
+use crate::charset::{self, Charset};
 use crate::error::Error;
 
 /// Checks `uri-host [":" port]` (RFC 9110 section 7.2), which may be empty.
@@ -25,7 +26,7 @@ pub fn split(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
     let colon = match authority {
         // Colons inside brackets belong to the address.
         [b'[', ..] => memchr::memchr(b']', authority).map(|bracket| bracket + 1),
-        _ => memchr::memchr(b':', authority),
+        _ => authority.iter().position(|&byte| byte == b':'),
     };
     match colon.and_then(|at| authority.split_at_checked(at)) {
         Some((host, [b':', port @ ..])) => (host, Some(port)),
@@ -35,27 +36,21 @@ pub fn split(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// Whether `host` is a `reg-name` (RFC 3986 section 3.2.2); an IPv4 address is one too.
 fn is_reg_name(host: &[u8]) -> bool {
-    let mut rest = host;
-    while let [byte, tail @ ..] = rest {
-        rest = match (byte, tail) {
-            (b'%', [high, low, tail @ ..])
-                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
-                tail
-            }
-            (b'-' | b'.' | b'_' | b'~', _) => tail,
-            (b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b';' | b'=', _) => tail,
-            (byte, _) if byte.is_ascii_alphanumeric() => tail,
-            _ => return false,
-        };
-    }
-    true
+    host.iter().all(|&byte| REG_NAME_BYTES[byte as usize])
+        && (!host.contains(&b'%') || host.split(|&b| b == b'%').skip(1).all(begins_with_hex))
+}
+
+fn begins_with_hex(after_percent: &[u8]) -> bool {
+    matches!(after_percent, [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
 /// Whether `address` is an IPv6 address without zone.
 fn is_ipv6(address: &[u8]) -> bool {
     str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
 }
+
+/// Unreserved bytes, sub-delims without the comma, and `%`.
+static REG_NAME_BYTES: Charset = charset::alphanumeric_and(b"-._~!$&'()*+;=%");
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,7 @@ pub mod state;
 pub mod status;
 pub mod target;
 
+mod charset;
 mod trailer;
 
 pub use body::{BodyDecoder, Decoded};

@@ -161,7 +161,7 @@ impl Known {
         loop {
             // A free slot is numbered beyond the last name: it ends the search.
             let known = *ALL.get(SLOTS[slot] as usize)?;
-            if known.name().as_bytes().eq_ignore_ascii_case(name) {
+            if is_name(name, known.name().as_bytes()) {
                 return Some(known);
             }
             slot = (slot + 1) % SLOTS.len();
@@ -196,6 +196,31 @@ const fn slot_of(name: &[u8]) -> Option<usize> {
     let last_byte = (name[last] | 0x20) as usize;
     let mix = name.len() * 37 + first_byte * 5 + middle_byte * 53 + last_byte * 11;
     Some(mix % SLOTS_LEN)
+}
+
+/// Whether `name` is `lower`, a known name, in any case.
+#[inline]
+fn is_name(name: &[u8], lower: &[u8]) -> bool {
+    if name.len() != lower.len() {
+        return false;
+    }
+    // Eight bytes at a time; the last eight may overlap those before.
+    match (name.last_chunk(), lower.last_chunk()) {
+        (Some(name_end), Some(lower_end)) => {
+            let chunks = name.as_chunks().0.iter().zip(lower.as_chunks().0);
+            is_same_word(name_end, lower_end) && chunks.into_iter().all(|(n, l)| is_same_word(n, l))
+        }
+        _ => name.eq_ignore_ascii_case(lower),
+    }
+}
+
+/// Whether two words differ at most in bit 5 of bytes that are letters in `lower`: of the bytes in
+/// known names, those and only those have bit 6 set.
+#[inline]
+fn is_same_word(name: &[u8; 8], lower: &[u8; 8]) -> bool {
+    let lower = u64::from_ne_bytes(*lower);
+    let case = (lower & 0x4040_4040_4040_4040) >> 1;
+    (u64::from_ne_bytes(*name) ^ lower) & !case == 0
 }
 
 /// The environ key of `name`, which is `N` bytes long.
@@ -258,7 +283,16 @@ mod tests {
 
     #[test]
     fn other_names_are_not_found() {
-        for name in ["", "x", "hos", "hostt", "content_length", "x-forwarded-fo\u{12}", "cookie2"] {
+        for name in [
+            "",
+            "x",
+            "hos",
+            "hostt",
+            "content_length",
+            "content\rlength",
+            "cookie2",
+            "http\u{12}-settings",
+        ] {
             assert_eq!(Known::lookup(name.as_bytes()), None, "{name}");
         }
     }

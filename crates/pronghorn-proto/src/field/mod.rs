@@ -4,6 +4,7 @@ mod known;
 
 pub use known::Known;
 
+use crate::charset::{self, Charset};
 use crate::span::Span;
 
 /// One field line of a head, as offsets.
@@ -58,18 +59,4 @@ pub fn is_value_byte(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
 
-const TOKEN_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = (byte as u8).is_ascii_alphanumeric();
-        byte += 1;
-    }
-    let marks = b"!#$%&'*+-.^_`|~";
-    let mut mark = 0;
-    while mark < marks.len() {
-        table[marks[mark] as usize] = true;
-        mark += 1;
-    }
-    table
-};
+static TOKEN_BYTES: Charset = charset::alphanumeric_and(b"!#$%&'*+-.^_`|~");

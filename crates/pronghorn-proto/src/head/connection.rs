@@ -15,10 +15,12 @@ pub(super) struct Options {
 /// Reads every member of every Connection line, whatever its case (RFC 9110 section 7.6.1).
 pub(super) fn options(fields: &[Field], buf: &[u8]) -> Options {
     let mut options = Options::default();
-    for member in field::values(fields, buf, Known::Connection).flat_map(field::members) {
-        options.close |= member.eq_ignore_ascii_case(b"close");
-        options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive");
-        options.upgrade |= member.eq_ignore_ascii_case(b"upgrade");
+    for value in field::values(fields, buf, Known::Connection) {
+        for member in field::members(value) {
+            options.close |= member.eq_ignore_ascii_case(b"close");
+            options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive");
+            options.upgrade |= member.eq_ignore_ascii_case(b"upgrade");
+        }
     }
     options
 }
@@ -26,11 +28,12 @@ pub(super) fn options(fields: &[Field], buf: &[u8]) -> Options {
 /// Whether `100-continue` is expected; any other expectation is refused (RFC 9110 section 10.1.1).
 pub(super) fn expects_continue(fields: &[Field], buf: &[u8]) -> Result<bool, Error> {
     let mut expected = false;
-    for member in field::values(fields, buf, Known::Expect).flat_map(field::members) {
-        match member {
-            b"" => {}
-            member if member.eq_ignore_ascii_case(b"100-continue") => expected = true,
-            _ => return Err(Error::Expectation),
+    for value in field::values(fields, buf, Known::Expect) {
+        for member in field::members(value).filter(|member| !member.is_empty()) {
+            if !member.eq_ignore_ascii_case(b"100-continue") {
+                return Err(Error::Expectation);
+            }
+            expected = true;
         }
     }
     Ok(expected)

@@ -66,35 +66,33 @@ pub(super) struct RequestLine {
     pub(super) version: Version,
 }
 
-/// Splits `line`, which has no line end, at its two single spaces.
+/// Splits `line`, which has no line end, at single spaces. A space in the target is left to the
+/// check of the target.
 pub(super) fn parse(line: &[u8]) -> Result<RequestLine, Error> {
-    let method_end = memchr::memchr(b' ', line).ok_or(Error::RequestLine)?;
-    let version_start = version_start(line)?;
-    if method_end + 1 >= version_start || !field::is_token(&line[..method_end]) {
+    let version = version(line)?;
+    let method_end = line.iter().take_while(|&&byte| field::is_token_byte(byte)).count();
+    let target = method_end + 1..line.len() - VERSION_LEN;
+    if method_end == 0 || line[method_end] != b' ' || target.is_empty() {
         return Err(Error::RequestLine);
     }
-    Ok(RequestLine {
-        method: 0..method_end,
-        target: method_end + 1..version_start - 1,
-        version: version(&line[version_start..])?,
-    })
+    Ok(RequestLine { method: 0..method_end, target, version })
 }
 
 /// Checks the version alone, which tells early that a line is no HTTP/1 request.
 pub(super) fn check_version(line: &[u8]) -> Result<(), Error> {
-    version(&line[version_start(line)?..]).map(|_| ())
+    version(line).map(|_| ())
 }
 
-fn version_start(line: &[u8]) -> Result<usize, Error> {
-    memchr::memrchr(b' ', line).map(|space| space + 1).ok_or(Error::RequestLine)
-}
-
-/// `HTTP/` DIGIT `.` DIGIT, in upper case (RFC 9112 section 2.3).
-fn version(text: &[u8]) -> Result<Version, Error> {
-    match text {
-        b"HTTP/1.0" => Ok(Version::Http10),
-        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'1'..=b'9'] => Ok(Version::Http11),
-        [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => Err(Error::Version),
+/// A space and `HTTP/` DIGIT `.` DIGIT, in upper case (RFC 9112 section 2.3), at the end of `line`.
+fn version(line: &[u8]) -> Result<Version, Error> {
+    let end = line.last_chunk::<VERSION_LEN>().ok_or(Error::RequestLine)?;
+    match end {
+        b" HTTP/1.0" => Ok(Version::Http10),
+        [b' ', b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'1'..=b'9'] => Ok(Version::Http11),
+        [b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => Err(Error::Version),
         _ => Err(Error::RequestLine),
     }
 }
+
+/// Length of ` HTTP/1.1`.
+const VERSION_LEN: usize = 9;
