@@ -298,6 +298,17 @@ def test_an_upload_in_chunks_is_taken(client):
     assert client.get("/images/chunked.gif").content == GIF
 
 
+def test_a_boundary_is_seen_wherever_the_reads_cut_it(client):
+    token = ("token", None, fields(client.get("/images"))["token"].encode())
+    before = multipart(token, ("file", "0.gif", b"")).index(b"\r\n--b--")
+    for cut in range(8):
+        content = GIF[:6].ljust(64 * 1024 - before - cut, b"-")
+        form = multipart(token, ("file", f"{cut}.gif", content))
+        response = client.post("/images", content=form, headers={"Content-Type": "multipart/form-data; boundary=b"})
+        assert response.status_code == 303
+        assert client.get(f"/images/{cut}.gif").content == content
+
+
 @pytest.mark.parametrize("content", [b"", b"GIF", b"<svg onload='alert(1)'>", b"<html>", b"\x89PNG\r\n\x1a", b"RIFF1234WAVE"])
 def test_what_is_no_image_is_not_kept(client, content, tmp_path):
     assert upload(client, "a.png", content).status_code == 415
