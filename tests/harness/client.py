@@ -85,6 +85,13 @@ class Client:
             return False
         return False
 
+    def drip(self, pieces: Iterable[bytes], seconds: float) -> None:
+        """Sends a piece every so many seconds until they run out, or something arrives, or the deadline."""
+        for piece in pieces:
+            if not self.send_pieces([piece]) or not self.is_silent(seconds):
+                return
+            self._remaining()
+
     def receive(self, size: int = 65536) -> bytes:
         """What one recv gives, past the response reader; b"" at the end of the connection."""
         self.socket.settimeout(self._remaining())

@@ -41,3 +41,14 @@ def group_members(group: int) -> list[int]:
         if int(in_group) == group and state != "Z":
             members.append(int(entry))
     return members
+
+
+def deleted_files(pid: int) -> int:
+    """How many of its open descriptors are files without a name (temporary ones)."""
+    links = []
+    for descriptor in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
+        except OSError:
+            continue
+    return sum(link.endswith(" (deleted)") for link in links)

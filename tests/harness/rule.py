@@ -16,7 +16,8 @@ class Check:
     """One check of a rule.
 
     `run` takes a Site, and one of `inputs` when there are any, and raises when the rule is broken. `keeps` is the row of the
-    grid. A check that cuts its bytes itself is `cut` only one way.
+    grid. A check that cuts its bytes itself is `cut` only one way. `hurried` are flags that shorten the deadlines it waits
+    for, so that the tests need not wait for the defaults as the grid does.
     """
 
     number: int
@@ -25,6 +26,7 @@ class Check:
     app: str
     inputs: Sequence[Any]
     cut: Sequence[str]
+    hurried: Sequence[str]
 
     def attempts(self) -> Iterator[tuple[str, Attempt]]:
         """Every input in every delivery, with a name for it."""
@@ -49,12 +51,18 @@ class Attempt:
 
 
 def rule(
-    number: int, keeps: str, *, app: str = "echo:app", inputs: Sequence[Any] = (), cut: Sequence[str] = tuple(DELIVERIES)
+    number: int,
+    keeps: str,
+    *,
+    app: str = "echo:app",
+    inputs: Sequence[Any] = (),
+    cut: Sequence[str] = tuple(DELIVERIES),
+    hurried: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Check]:
     """Makes the function below a check of that rule; see Check."""
 
     def make(run: Callable[..., None]) -> Check:
-        return Check(number, keeps, run, app, inputs, cut)
+        return Check(number, keeps, run, app, inputs, cut, hurried)
 
     return make
 

@@ -15,7 +15,11 @@ AFTER = b"GET /after HTTP/1.1\r\nHost: after\r\nConnection: close\r\n\r\n"
 
 
 class Listens(Protocol):
-    """Anything that can be connected to."""
+    """A server that can be connected to; `pid` is the process that serves."""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
 
     def raw(self, timeout: float = 5.0, receive_buffer: int | None = None) -> Client:
         """A new connection."""

@@ -2,7 +2,10 @@
 
 import pytest
 from harness.rule import checks_of
-from rules import framing, request_head, response, wsgi
+from rules import exhaustion, framing, request_head, response, wsgi
+
+# The deadlines are cut to 600 ms, but for the minimum rate, which is looked at after 5 s.
+DEADLINES_WITHIN = 8.0
 
 
 def attempts(module):
@@ -12,19 +15,24 @@ def attempts(module):
 
 @attempts(request_head)
 def test_request_head(share, attempt):
-    attempt.against(share(attempt.check.app))
+    attempt.against(share(attempt.check.app, *attempt.check.hurried))
 
 
 @attempts(framing)
 def test_framing(share, attempt):
-    attempt.against(share(attempt.check.app))
+    attempt.against(share(attempt.check.app, *attempt.check.hurried))
 
 
 @attempts(response)
 def test_response(share, attempt):
-    attempt.against(share(attempt.check.app))
+    attempt.against(share(attempt.check.app, *attempt.check.hurried))
 
 
 @attempts(wsgi)
 def test_wsgi(share, attempt):
-    attempt.against(share(attempt.check.app))
+    attempt.against(share(attempt.check.app, *attempt.check.hurried))
+
+
+@attempts(exhaustion)
+def test_exhaustion(share, attempt):
+    attempt.against(share(attempt.check.app, *attempt.check.hurried), DEADLINES_WITHIN)
