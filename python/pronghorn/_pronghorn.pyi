@@ -1,5 +1,7 @@
 """The native part of `pronghorn`."""
 
+__all__ = ["__version__", "main", "run"]
+
 __version__: str
 
 def main(argv: list[str]) -> int:

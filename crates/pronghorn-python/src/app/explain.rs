@@ -1,7 +1,7 @@
 //! What to tell a person whose application could not be imported.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError, PySystemExit};
 use pyo3::prelude::*;
@@ -31,6 +31,24 @@ pub(super) fn import(py: Python<'_>, spec: &AppSpec, app_dir: &Path, error: &PyE
     let message =
         format!("the application {module} could not be imported. {}. {hint}", one_line(py, error));
     StartError::with_traceback(message, traceback(py, error))
+}
+
+/// The module `name` of the application, in the file `own`, cannot be reached: another has its name.
+pub(super) fn shadowed(name: &str, own: &Path, imported: Option<&Path>) -> StartError {
+    let other = match imported {
+        Some(path) => format!("{} has the same name", path.display()),
+        None => "A module of Python itself has the same name".to_owned(),
+    };
+    StartError::new(format!(
+        "the module {name} in {} cannot be imported. {other} and was imported before. Rename yours.",
+        own.display()
+    ))
+}
+
+/// The file that the module `name` was imported from, if it has one.
+pub(super) fn file_of(py: Python<'_>, name: &str) -> Option<PathBuf> {
+    let file = py.import(name).ok()?.getattr("__file__").ok()?.extract::<PathBuf>().ok()?;
+    Some(file.canonicalize().unwrap_or(file))
 }
 
 /// Code of the application raised while `doing` something.

@@ -60,6 +60,7 @@ pub fn load<'py>(
         .map_err(|error| explain::raised(py, "setting the import path", &error))?;
     let module =
         py.import(&*spec.module).map_err(|error| explain::import(py, spec, &app_dir, &error))?;
+    check_origin(&module, spec, &app_dir)?;
     let found = find(&module, spec)?;
     let application = if spec.factory { call_factory(&found)? } else { found.object };
     check_wsgi(&application, &found.name)?;
@@ -88,6 +89,23 @@ fn put_first_on_path(py: Python<'_>, app_dir: &Path) -> PyResult<()> {
     let path = py.import("sys")?.getattr("path")?;
     path.call_method1("insert", (0, app_dir.as_os_str()))?;
     Ok(())
+}
+
+/// A module of the same name may have been imported before, from Python itself: `site`, `test`, `time`.
+fn check_origin(
+    module: &Bound<'_, PyModule>,
+    spec: &AppSpec,
+    app_dir: &Path,
+) -> Result<(), StartError> {
+    let top = spec.module.split('.').next().unwrap_or(&spec.module);
+    let candidates = [app_dir.join(top).join("__init__.py"), app_dir.join(format!("{top}.py"))];
+    let Some(own) = candidates.into_iter().find_map(|path| path.canonicalize().ok()) else {
+        return Ok(());
+    };
+    match explain::file_of(module.py(), top) {
+        Some(imported) if imported == own => Ok(()),
+        imported => Err(explain::shadowed(top, &own, imported.as_deref())),
+    }
 }
 
 /// The attribute that `spec` names or, when it names none, `application` or else `app`.

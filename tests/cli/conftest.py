@@ -1,0 +1,52 @@
+"""What the tests of the command share: the command itself, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SECONDS = 30
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder the command runs in, with an application `hello:app` in it."""
+    (tmp_path / "hello.py").write_text(
+        "def app(environ, start_response):\n    start_response('200 OK', [])\n    return [b'hello']\n"
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder: Path) -> Command:
+    """A function that runs the command to its end: `command(*arguments, **variables) -> CompletedProcess`."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return python("-m", "pronghorn", *arguments, cwd=folder, **variables)
+
+    return run
+
+
+@pytest.fixture
+def interpreter(folder: Path) -> Command:
+    """A function that runs Python code to its end: `interpreter(code, **variables) -> CompletedProcess`."""
+
+    def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return python("-c", code, cwd=folder, **variables)
+
+    return run
+
+
+def python(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python in an environment without settings but those in `variables`."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PRONGHORN_", "WEB_CONC"))}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=clean | variables, capture_output=True, text=True, timeout=SECONDS
+    )

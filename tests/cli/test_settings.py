@@ -1,0 +1,94 @@
+"""Settings come from flags, variables, the environment file and the settings file, the first of these winning."""
+
+import pytest
+
+
+def printed(command, key, *arguments, **variables):
+    """The line `--print-config` has for a setting."""
+    done = command("--print-config", *arguments, **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    return next(line for line in done.stdout.splitlines() if line.startswith((f"{key} ", f"# {key} ")))
+
+
+def test_a_default_is_shown_as_one(command):
+    assert printed(command, "threads") == "threads = 8  # default"
+
+
+def test_what_is_not_set_is_a_comment(command):
+    assert printed(command, "uds") == "# uds is not set"
+
+
+def test_each_place_wins_over_the_next(command, folder):
+    (folder / "p.toml").write_text("# first line\nthreads = 2\n")
+    (folder / "e.env").write_text("PRONGHORN_THREADS=3\n")
+    assert printed(command, "threads", "-c", "p.toml") == "threads = 2  # p.toml:2"
+    both = ("-c", "p.toml", "--env-file", "e.env")
+    assert printed(command, "threads", *both) == "threads = 3  # PRONGHORN_THREADS in e.env:1"
+    assert printed(command, "threads", *both, PRONGHORN_THREADS="4") == "threads = 4  # PRONGHORN_THREADS"
+    assert printed(command, "threads", *both, "--threads=5", PRONGHORN_THREADS="4") == "threads = 5  # --threads"
+
+
+def test_printed_settings_can_be_fed_back(command, folder):
+    flags = ["-b", "[::1]:0", "-b", "unix:a b'\"\\.sock", "--max-body", "64k", "--no-date-header", "--keep-alive=2.5"]
+    first = command("--print-config", "hello:app", *flags).stdout
+    (folder / "again.toml").write_text(first)
+    second = command("--print-config", "-c", "again.toml").stdout
+    assert values(second) == values(first)
+
+
+def values(text):
+    """The lines without where each comes from, and without the settings file's own name."""
+    lines = (line.rsplit("  # ", 1)[0] for line in text.splitlines())
+    return [line for line in lines if "config" not in line]
+
+
+def test_the_environment_file_is_seen_by_the_application(command, folder):
+    (folder / "e.env").write_text("NAME='a b'\nHOME=replaced\n")
+    (folder / "seen.py").write_text(
+        "import os\nassert os.environ['NAME'] == 'a b', os.environ['NAME']\n"
+        "assert os.environ['HOME'] == '/kept'\nassert os.getenv('NAME')\ndef app(environ, start_response): ...\n"
+    )
+    done = command("--check-config", "--env-file", "e.env", "seen", HOME="/kept")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_folder_is_changed_before_the_import(command, folder):
+    (folder / "site").mkdir()
+    (folder / "site" / "inside.py").write_text(
+        "import os\nassert os.path.exists('inside.py')\ndef app(environ, start_response): ...\n"
+    )
+    assert command("--check-config", "--chdir", "site", "inside").returncode == 0
+
+
+def test_an_unknown_variable_is_a_warning(command):
+    done = command("--check-config", "hello", PRONGHORN_THREDS="1")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "pronghorn: warning: the variable PRONGHORN_THREDS is no setting and is ignored. "
+        "Did you mean PRONGHORN_THREADS?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "message"),
+    [
+        (["--thread", "2"], {}, "--thread is no flag. Did you mean --threads?"),
+        (["--threads", "0"], {}, "--threads 0 is not valid. Expected a whole number from 1 to 1024."),
+        ([], {"PRONGHORN_BIND": "host:x"}, 'PRONGHORN_BIND=host:x is not valid. "x" is no port: expected a number '),
+        (["-c", "p.toml"], {}, 'p.toml:1: "thread" is no setting. Did you mean threads?'),
+        (["-c", "none.toml"], {}, "cannot read none.toml. It does not exist. Check config."),
+        (["--env-file", "bad.env"], {}, "bad.env:2: expected NAME=value."),
+        (["--workers", "2", "hello"], {}, "--workers 2 is not possible yet. This version serves with one worker"),
+        (["--port", "1", "--bind", "[::]"], {}, "bind is given together with host or port."),
+        ([], {}, "APP is missing. There is nothing to serve. Write pronghorn MODULE:ATTRIBUTE"),
+        (["hello.py:app"], {}, 'APP "hello.py:app" is not valid. Expected a module, not a path: write hello:app.'),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(command, folder, arguments, variables, message):
+    (folder / "p.toml").write_text("thread = 1\n")
+    (folder / "bad.env").write_text("A=1\nB\n")
+    done = command(*arguments, **variables)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"pronghorn: error: {message}")
+    assert done.stderr.count("\n") == 1
