@@ -60,11 +60,14 @@ def parse_wrk(text, busy):
     if failures:
         raise LoadError(f"{failures[1]} replies were neither 2xx nor 3xx")
     errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
-    if errors and (int(errors[1]) or int(errors[3])):
+    if errors and (int(errors[1]) or int(errors[4])):
         raise LoadError(errors[0])
+    requests = int(_found(r"(\d+) requests in", text))
+    if not requests:
+        raise LoadError("no request was answered")
     size = re.search(r"Bytes per reply: (\d+)", text)
     return Load(
-        requests=int(_found(r"(\d+) requests in", text)),
+        requests=requests,
         rate=float(_found(r"Requests/sec:\s+([\d.]+)", text)),
         p50_ms=_wrk_ms("50", text),
         p99_ms=_wrk_ms("99", text),
@@ -103,7 +106,8 @@ def _run(command, seconds):
 
 
 def _wrk_ms(percentile, text):
-    value, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s|m)$", text, re.MULTILINE).groups()
+    latency = _found(rf"\s{percentile}%\s+([\d.]+(?:us|ms|s|m))\s*\n", text)
+    value, unit = re.fullmatch(r"([\d.]+)(\D+)", latency).groups()
     return float(value) * UNITS_TO_MS[unit]
 
 

@@ -46,7 +46,7 @@ class Server:
             stderr=subprocess.STDOUT,
             cwd=cwd,
             env=os.environ | environment,
-            start_new_session=True,
+            preexec_fn=os.setpgrp,  # a group to signal; a session would have a priority of its own (sched(7), autogroup)
         )
 
     def __enter__(self):
@@ -64,9 +64,10 @@ class Server:
         """Return a `CpuClock` of now."""
         return CpuClock(sum(map(_cpu_seconds, self._tree())), _core_busy_seconds(SERVER_CORE))
 
-    def pss_kib(self):
-        """Return the proportional set size of the whole tree in KiB."""
-        return sum(map(_pss_kib, self._tree()))
+    def memory(self):
+        """Return the proportional and the resident set size of the whole tree, in KiB, as a dict."""
+        sizes = [_memory_kib(pid) for pid in self._tree()]
+        return {"pss_kib": sum(size["Pss"] for size in sizes), "rss_kib": sum(size["Rss"] for size in sizes)}
 
     def _tree(self):
         """Return the ids of the server's process and all its descendants."""
@@ -96,7 +97,7 @@ class Server:
         return lines[-1] if lines else "it printed nothing"
 
     def _stop(self):
-        """End the tree: politely, then by force. The session the server was started in names its processes."""
+        """End the process group: politely, then by force."""
         self._signal(signal.SIGTERM)
         try:
             self._process.wait(STOP_SECONDS)
@@ -108,6 +109,22 @@ class Server:
     def _signal(self, number):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
+
+
+@contextlib.contextmanager
+def priority(nice):
+    """Run what the block starts at priority `nice`, against this session's processes and against other sessions'."""
+    os.setpriority(os.PRIO_PROCESS, 0, nice)
+    _set_autogroup_priority(nice)
+    try:
+        yield
+    finally:
+        _set_autogroup_priority(0)  # it belongs to the session, which may outlive this process
+
+
+def _set_autogroup_priority(nice):
+    with contextlib.suppress(FileNotFoundError):  # a kernel without autogroups (sched(7))
+        Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def free_port():
@@ -138,12 +155,13 @@ def _stat_fields(pid):
     return text.rpartition(")")[2].split()  # the name before may hold spaces and brackets
 
 
-def _pss_kib(pid):
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1])
-    return 0
+def _memory_kib(pid):
+    sizes = {"Pss": 0, "Rss": 0}
+    with contextlib.suppress(OSError):  # it ended meanwhile
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
+            name, size, _unit = line.split()
+            sizes[name.rstrip(":")] = int(size)
+    return sizes
 
 
 def _core_busy_seconds(core):

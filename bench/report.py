@@ -45,7 +45,7 @@ COLUMNS = {
         ("p99 ms", "{:.3f}", "p99_ms"),
         ("PSS MB", "{:.1f}", "pss_mb"),
     ),
-    "memory": (("PSS MB", "{:.1f}", "pss_mb"),),
+    "memory": (("PSS MB", "{:.1f}", "pss_mb"), ("RSS MB", "{:.1f}", "rss_mb")),
 }
 
 
@@ -120,8 +120,8 @@ def _ratio(workload, samples, name, other):
 
 
 def _median(rounds, key):
-    if key == "pss_mb":
-        kib = _median(rounds, "pss_kib")
+    if key.endswith("_mb"):
+        kib = _median(rounds, key.replace("_mb", "_kib"))
         return None if kib is None else kib / 1024
     values = [sample[key] for sample in rounds if sample and sample.get(key) is not None]
     return statistics.median(values) if values else None

@@ -6,14 +6,13 @@ falls on all of them alike.
 """
 
 import argparse
-import os
 import sys
 import tempfile
 
 import install
 import report
 from load import LoadError
-from process import NotReady, Server, free_port
+from process import NotReady, Server, free_port, priority
 from servers import BENCH, all_servers
 from workloads import WORKLOADS, WrongAnswer
 
@@ -25,13 +24,18 @@ def main():
     specs = [spec for spec in all_servers(install.build_programs()) if options.selects(spec.name)]
     install.install_peers(sorted({spec.package for spec in specs if spec.package}))
     specs = [spec for spec in specs if _is_there(spec)]
-    os.nice(options.nice)
-    settings = {"rounds": options.rounds, "seconds": options.seconds, "nice": options.nice}
-    for workload in options.workload:
-        samples = measure(workload, specs, options.rounds, options.seconds)
-        print(f"\n## {workload}\n\n{report.table(workload, specs, samples)}\n", flush=True)
-        if not options.no_save:
-            print(f"raw numbers: bench/results/{report.save(workload, specs, samples, settings).name}", flush=True)
+    with priority(options.nice):
+        for workload in options.workload:
+            run(workload, specs, options)
+
+
+def run(workload, specs, options):
+    """Measure one workload, print its table and keep its numbers."""
+    samples = measure(workload, specs, options.rounds, options.seconds)
+    print(f"\n## {workload}\n\n{report.table(workload, specs, samples)}\n", flush=True)
+    if not options.no_save:
+        settings = {"rounds": options.rounds, "seconds": options.seconds, "nice": options.nice}
+        print(f"raw numbers: bench/results/{report.save(workload, specs, samples, settings).name}", flush=True)
 
 
 def measure(workload, specs, rounds, seconds):

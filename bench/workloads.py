@@ -35,8 +35,8 @@ class Workload:
 
     `measure` takes a running `process.Server` and seconds, and returns a dict of numbers: `requests`, `rate` (a
     second), `p50_ms`, `p99_ms`, `cpu_us` and `core_us` (a request), `server_busy` and `foreign_busy` (the
-    share of the server's core that went to it and to others), `generator_busy` and `pss_kib`, as far as they apply, and
-    those of its own.
+    share of the server's core that went to it and to others), `generator_busy`, `pss_kib` and `rss_kib`, as far as they
+    apply, and those of its own.
     """
 
     app: str
@@ -117,27 +117,27 @@ def measure_mixed(server, seconds):
 def measure_memory(server, seconds):
     """Memory of the whole tree after a hello load."""
     load.wrk(server.port, CONNECTIONS, seconds)
-    return {"pss_kib": server.pss_kib()}
+    return server.memory()
 
 
 def measure_idle(server, seconds):
     """10,000 idle connections: memory each, and the latency of one request after the other without and with them."""
     load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
-    alone, pss_alone = load.wrk(server.port, 1, seconds), server.pss_kib()
+    alone, memory_alone = load.wrk(server.port, 1, seconds), server.memory()
     with _client("idle_clients.py", server.port, IDLE_CONNECTIONS) as idle:
         held = int(idle.stdout.readline())
-        pss_held = server.pss_kib()
+        memory_held = server.memory()
         crowded = load.wrk(server.port, 1, seconds)
         kept = int(idle.communicate("\n", timeout=load.GRACE_SECONDS)[0])
-    return {
+    grown = memory_held["pss_kib"] - memory_alone["pss_kib"]
+    return memory_held | {
         "held": held,
         "kept": kept,
-        "bytes_each": (pss_held - pss_alone) * 1024 / held if held else None,
+        "bytes_each": grown * 1024 / held if held else None,
         "p50_ms_without": alone.p50_ms,
         "p99_ms_without": alone.p99_ms,
         "p50_ms": crowded.p50_ms,
         "p99_ms": crowded.p99_ms,
-        "pss_kib": pss_held,
     }
 
 
@@ -152,9 +152,8 @@ def _loaded(server, generate):
         "core_us": core / result.requests * 1e6,
         "server_busy": tree / elapsed,
         "foreign_busy": max(0.0, core - tree) / elapsed,
-        "pss_kib": server.pss_kib(),
     }
-    return asdict(result) | costs
+    return asdict(result) | costs | server.memory()
 
 
 @contextmanager
