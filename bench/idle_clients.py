@@ -38,7 +38,7 @@ def answered_connection(port, source):
         client.connect(("127.0.0.1", port))
         client.sendall(REQUEST)
         answer = b""
-        while not answer.endswith(b"Hello, world!"):
+        while not answer.endswith(b"Hello, World!\n"):
             more = client.recv(4096)
             if not more:
                 raise ConnectionError("closed before the answer was complete")

@@ -101,10 +101,14 @@ def table(workload, specs, samples):
 
 
 def _best_peer(workload, measured, samples):
-    """Return the name of the peer that is best at the compared number, in the median."""
-    key, less = COMPARED[workload]
-    medians = {spec.name: _median(samples[spec.name], key) for spec in measured if spec.package}
-    known = {name: value for name, value in medians.items() if value is not None}
+    """Return the name of the peer that is best at the compared number.
+
+    Peers are ranked by their ratio to one server in the same rounds: a plain median would rank the noise of rounds.
+    """
+    less = COMPARED[workload][1]
+    peers = [spec.name for spec in measured if spec.package]
+    ratios = {name: _ratio(workload, samples, name, measured[0].name) for name in peers}
+    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
     return (min if less else max)(known, key=known.get) if known else None
 
 

@@ -93,19 +93,22 @@ def _waitress():
 
 
 def _pronghorn():
-    command = (str(ROOT / ".venv/bin/pronghorn"), "bench_app:{app}", "--bind", "127.0.0.1:{port}", "--threads", "8")
+    command = (
+        *(str(ROOT / ".venv/bin/pronghorn"), "bench_app:{app}", "--bind", "127.0.0.1:{port}"),
+        *("--threads", "8", "--keep-alive", f"{KEEP_ALIVE}s"),
+    )
     return ServerSpec("pronghorn", 8, command)
 
 
-def _built(name, program):
-    return ServerSpec(name, 0, (str(program), "{port}"), workloads=CONSTANT_WORKLOADS)
+def _built(name, program, address):
+    return ServerSpec(name, 0, (str(program), address), workloads=CONSTANT_WORKLOADS)
 
 
 def all_servers(target):
     """Return every `ServerSpec`; `target` is the folder cargo builds into."""
     return [
-        _built("floor", target / "release/floor"),
-        _built("pronghorn-hello", target / "release/examples/hello"),
+        _built("floor", target / "release/floor", "{port}"),
+        _built("pronghorn-hello", target / "release/examples/hello", "127.0.0.1:{port}"),
         _pronghorn(),
         _freastal(),
         _peregrine("peregrine", 0),

@@ -46,7 +46,7 @@ class Workload:
 
 def check_hello(port):
     """Expect the greeting over HTTP/1.1."""
-    _expect(_fetch(port, "GET", "/"), b"Hello, world!")
+    _expect(_fetch(port, "GET", "/"), b"Hello, World!\n")
 
 
 def check_close(port):
@@ -55,7 +55,7 @@ def check_close(port):
         client.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
         reply = http.client.HTTPResponse(client)
         reply.begin()
-        _expect((reply.status, reply.read()), b"Hello, world!")
+        _expect((reply.status, reply.read()), b"Hello, World!\n")
         if client.recv(1):
             raise WrongAnswer("the connection stayed open after HTTP/1.0")
 
@@ -75,7 +75,7 @@ def check_echo(port):
 def check_mixed(port):
     """Expect the greeting from the sleeping view, not before its 50 ms, and from the fast one."""
     began = time.monotonic()
-    _expect(_fetch(port, "GET", "/sleep"), b"Hello, world!")
+    _expect(_fetch(port, "GET", "/sleep"), b"Hello, World!\n")
     if time.monotonic() - began < 0.05:
         raise WrongAnswer("the sleeping view did not sleep")
     check_hello(port)

@@ -7,14 +7,14 @@ Every response sets Content-Length: some servers fall back to chunks without it,
 import json
 import time
 
-HELLO = b"Hello, world!"
+HELLO = b"Hello, World!\n"
 SLEEP_SECONDS = 0.05
 RECORDS = [{"id": number, "name": f"record {number}", "tags": ["a", "b"], "score": number * 1.5} for number in range(148)]
 
 
 def hello(environ, start_response):
-    """Answer 13 bytes of text: what a server costs when the application costs nothing."""
-    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "13")])
+    """Answer 14 bytes of text: what a server costs when the application costs nothing."""
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "14")])
     return [HELLO]
 
 

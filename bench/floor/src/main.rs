@@ -141,7 +141,7 @@ const BACKLOG: i32 = 4096;
 const EVENTS: usize = 256;
 const REQUEST_SIZE: usize = 16 * 1024;
 const RESPONSE: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!";
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 14\r\n\r\nHello, World!\n";
 
 #[cfg(test)]
 mod tests {
