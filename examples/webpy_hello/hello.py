@@ -46,6 +46,4 @@ class Fail:
         raise RuntimeError("raised on purpose")
 
 
-application = web.application(
-    ("/", Index, "/echo", Echo, r"/stream/(\d+)", Stream, "/raise", Fail)
-).wsgifunc()
+application = web.application(("/", Index, "/echo", Echo, r"/stream/(\d+)", Stream, "/raise", Fail)).wsgifunc()

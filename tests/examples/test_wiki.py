@@ -34,7 +34,8 @@ def client(server):
 def fields(response: httpx.Response) -> dict[str, str]:
     """The hidden fields of a page's form."""
     return {
-        name: unescape(value) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', response.text)
+        name: unescape(value)
+        for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', response.text)
     }
 
 
@@ -83,6 +84,34 @@ def test_a_page_is_written_linked_and_read(client):
     assert '<a href="/wiki/Caf%C3%A9%20au%20lait">Café au lait</a>' in client.get("/pages").text
 
 
+@pytest.mark.parametrize(
+    "repeated", ["[", "[[a|", "[[a", "![a](", "[a](https://", "`", "*", "**a", "***", "- ", "```\n"]
+)
+def test_no_markup_takes_long(client, repeated):
+    edit(client, "Long", repeated * (199_000 // len(repeated)))
+    assert client.get("/wiki/Long", timeout=5).status_code == 200
+
+
+def test_it_can_be_mounted_below_a_path(serve, tmp_path):
+    module = """
+from wiki import application
+
+MOUNT = "/déjà".encode().decode("latin-1")
+
+def mounted(environ, start_response):
+    environ["SCRIPT_NAME"] = MOUNT
+    environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(MOUNT)
+    return application(environ, start_response)
+"""
+    (tmp_path / "mounted_wiki.py").write_text(module, encoding="utf-8")
+    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db"), "PYTHONPATH": str(WIKI)}
+    server = serve("mounted_wiki:mounted", app_dir=tmp_path, env=environment)
+    with httpx.Client(base_url=f"{server.url}/déjà") as client:
+        assert client.get("/").headers["location"] == "/d%C3%A9j%C3%A0/wiki/Home"
+        assert edit(client, "Below", "See [[Home]].").headers["location"] == "/d%C3%A9j%C3%A0/wiki/Below"
+        assert '<a href="/d%C3%A9j%C3%A0/wiki/Home">Home</a>' in client.get("/wiki/Below").text
+
+
 def test_nothing_that_is_written_becomes_markup_of_the_page(client):
     hostile = "<script>alert(1)</script> \" onload=' &amp; [x](javascript:alert(1)) [[<b>]] **<i>** `<u>`\n```\n</pre><s>\n```"
     edit(client, "Hostile", hostile, comment="<script>comment")
@@ -94,7 +123,7 @@ def test_nothing_that_is_written_becomes_markup_of_the_page(client):
     form = client.get("/edit/Hostile").text
     text = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
     assert unescape(text[1]) == hostile + "\n"
-    assert "href=\"javascript" not in client.get("/wiki/Hostile").text
+    assert 'href="javascript' not in client.get("/wiki/Hostile").text
 
 
 @pytest.mark.parametrize(
@@ -107,7 +136,7 @@ def test_nothing_that_is_written_becomes_markup_of_the_page(client):
         ("```\n**kept** <\n```", "<pre><code>**kept** &lt;</code></pre>"),
         ("**bold `x`** *it* ** * 2*3*4", "<p><strong>bold <code>x</code></strong> <em>it</em> ** * 2<em>3</em>4</p>"),
         ("[P](https://a.b/?c=1&d)", '<p><a class="outside" rel="nofollow" href="https://a.b/?c=1&amp;d">P</a></p>'),
-        ("![A \"cat\"](cat.png)", '<p><img src="/images/cat.png" alt="A &quot;cat&quot;"></p>'),
+        ('![A "cat"](cat.png)', '<p><img src="/images/cat.png" alt="A &quot;cat&quot;"></p>'),
         ("{title} %s", "<p>{title} %s</p>"),
     ],
 )
@@ -129,6 +158,16 @@ def test_history_shows_differences_and_reverts(client):
     assert "two" in client.get("/wiki/Story").text
     assert "Back to revision" in client.get("/history/Story").text
     assert client.get("/history/Story").text.count("<time") == 3
+
+
+def test_texts_of_any_number_of_lines_are_compared_in_time(client):
+    lines = [str(number) for number in range(1900)]
+    edit(client, "Lines", "\n".join(lines))
+    edit(client, "Lines", "\n".join(reversed(lines)))
+    assert client.get("/diff/Lines").text.count("<ins>") > 1000
+    edit(client, "Lines", "\n" * 100_000)
+    edit(client, "Lines", "\n" * 100_000 + "x")
+    assert "too many lines" in client.get("/diff/Lines").text
 
 
 def test_an_older_revision_can_be_read(client):
@@ -309,7 +348,9 @@ def test_a_boundary_is_seen_wherever_the_reads_cut_it(client):
         assert client.get(f"/images/{cut}.gif").content == content
 
 
-@pytest.mark.parametrize("content", [b"", b"GIF", b"<svg onload='alert(1)'>", b"<html>", b"\x89PNG\r\n\x1a", b"RIFF1234WAVE"])
+@pytest.mark.parametrize(
+    "content", [b"", b"GIF", b"<svg onload='alert(1)'>", b"<html>", b"\x89PNG\r\n\x1a", b"RIFF1234WAVE"]
+)
 def test_what_is_no_image_is_not_kept(client, content, tmp_path):
     assert upload(client, "a.png", content).status_code == 415
     assert "/images/a.png" not in client.get("/images").text
@@ -354,12 +395,12 @@ TOKEN = b'--b\r\nContent-Disposition: form-data; name="token"\r\n\r\n'
         ("multipart/form-data; boundary=b", b"preamble\r\n--b--\r\n"),
         ("multipart/form-data; boundary=b", b"--b--\r\nepilogue"),
         ("multipart/form-data; boundary=b", b"--b \r\n"),
-        ("multipart/form-data; boundary=b", b"--b\nContent-Disposition: form-data; name=\"a\"\n\n\n--b--"),
+        ("multipart/form-data; boundary=b", b'--b\nContent-Disposition: form-data; name="a"\n\n\n--b--'),
         ("multipart/form-data; boundary=b", TOKEN + b"x"),
         ("multipart/form-data; boundary=b", TOKEN + b"\xff\r\n--b--"),
         ("multipart/form-data; boundary=b", TOKEN + b"x" * 300 + b"\r\n--b--"),
         ("multipart/form-data; boundary=b", b"--b\r\n\r\n\r\nx\r\n--b--"),
-        ("multipart/form-data; boundary=b", b"--b\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\nx\r\n--b--"),
+        ("multipart/form-data; boundary=b", b'--b\r\nContent-Disposition: attachment; name="a"\r\n\r\nx\r\n--b--'),
         ("multipart/form-data; boundary=b", b"--b\r\nX: " + b"x" * 9000 + b"\r\n\r\nx\r\n--b--"),
         ("multipart/form-data; boundary=b", multipart(*[("a", None, b"")] * 17)),
         ("multipart/form-data; boundary=b", multipart(("a", None, b""))),
@@ -411,7 +452,7 @@ OUTDATED = {
 )
 def test_it_keeps_to_the_interface(serve, tmp_path, checker):
     module = f"{checker}\nfrom wiki import application\nchecked = checker(application)\n"
-    (tmp_path / "checked_wiki.py").write_text(module)
+    (tmp_path / "checked_wiki.py").write_text(module, encoding="utf-8")
     environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db"), "PYTHONPATH": str(WIKI)}
     server = serve("checked_wiki:checked", app_dir=tmp_path, env=environment)
     with httpx.Client(base_url=server.url) as client:

@@ -17,7 +17,7 @@ from .request import HttpError, Request
 from .response import Response
 
 if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 View = Callable[..., Response]
 

@@ -32,9 +32,7 @@ class Csrf:
         session = request.cookie(_COOKIE)
         expected = self._token(session)
         if not session or not hmac.compare_digest(token.encode(), expected.encode()):
-            raise HttpError(
-                403, "This form has expired. Go back, reload the page, and send it again."
-            )
+            raise HttpError(403, "This form has expired. Go back, reload the page, and send it again.")
 
     def _token(self, session: str) -> str:
         return hmac.digest(self._secret, session.encode(), "sha256").hex()

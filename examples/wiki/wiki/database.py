@@ -73,8 +73,17 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _create(path: Path) -> None:
+    """Make the database, or say what to do about a place where that is not possible."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _create_in_one_step(path)
+    except OSError as error:
+        reason = f"cannot make the database of the wiki ({error}): set WIKI_DATABASE to a path that can be written"
+        raise RuntimeError(reason) from error
+
+
+def _create_in_one_step(path: Path) -> None:
     """Make the database beside its place and link it there, so that no other process sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="new-wiki-") as folder:
         draft = Path(folder) / path.name
         with closing(_connect(draft)) as connection:
@@ -89,17 +98,13 @@ def _create(path: Path) -> None:
 
 def _first_rows(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN")
-    connection.execute(
-        "INSERT INTO setting (name, value) VALUES ('secret', ?)", [secrets.token_bytes(32)]
-    )
+    connection.execute("INSERT INTO setting (name, value) VALUES ('secret', ?)", [secrets.token_bytes(32)])
     connection.execute("INSERT INTO page (id, title, current) VALUES (1, ?, 1)", [HOME])
     connection.execute(
         "INSERT INTO revision (id, page, text, comment, created) VALUES (1, 1, ?, 'First page', ?)",
         [WELCOME, int(time.time())],
     )
-    connection.execute(
-        "INSERT INTO page_index (rowid, title, text) VALUES (1, ?, ?)", [HOME, WELCOME]
-    )
+    connection.execute("INSERT INTO page_index (rowid, title, text) VALUES (1, ?, ?)", [HOME, WELCOME])
     connection.execute("COMMIT")
 
 

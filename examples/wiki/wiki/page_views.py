@@ -88,9 +88,7 @@ class PageViews:
             items.append(fill('<li><a href="{older}">Older</a></li>', older=older))
         content = fill(_HISTORY, title=title, items=join(items))
         tabs = layout.tabs(request.urls, title, "history")
-        return private_html(
-            layout.document(request.urls, title, join([tabs, content])), 200, headers
-        )
+        return private_html(layout.document(request.urls, title, join([tabs, content])), 200, headers)
 
     def diff(self, request: Request, title: str) -> Response:
         """What changed from revision ``?from=N`` (the one before ``to``) to ``?to=M`` (the newest)."""
@@ -206,13 +204,8 @@ _HISTORY_LENGTH = 50
 _FORM_OVERHEAD = 8 * 1024  # bytes of the other fields
 
 _PAGE = "<article>{note}<h1>{title}</h1>\n{text}</article>"
-_OLDER = (
-    '<p class="warning">This is revision {number}, of {created}. '
-    '<a href="{href}">Read the newest</a></p>'
-)
-_MISSING = (
-    '<h1>{title}</h1><p>There is no page with this title yet. <a href="{href}">Write it</a></p>'
-)
+_OLDER = '<p class="warning">This is revision {number}, of {created}. <a href="{href}">Read the newest</a></p>'
+_MISSING = '<h1>{title}</h1><p>There is no page with this title yet. <a href="{href}">Write it</a></p>'
 _CREATE = '<p>There is no page “{title}” yet. <a href="{href}">Write it</a></p>'
 _SEARCH = """\
 <h1>Search</h1>

@@ -50,10 +50,7 @@ class Pages:
 
     def current(self, title: str) -> Revision | None:
         """The newest revision of a page, or None if there is no such page."""
-        query = (
-            f"SELECT {_COLUMNS} FROM page JOIN revision ON revision.id = page.current "
-            "WHERE title = ?"
-        )
+        query = f"SELECT {_COLUMNS} FROM page JOIN revision ON revision.id = page.current WHERE title = ?"
         return _revision(self._database.connection.execute(query, [title]))
 
     def revision(self, title: str, number: int) -> Revision | None:
@@ -93,9 +90,7 @@ class Pages:
 
     def titles(self) -> list[str]:
         """The titles of all pages, in order."""
-        rows = self._database.connection.execute(
-            "SELECT title FROM page ORDER BY title COLLATE NOCASE"
-        )
+        rows = self._database.connection.execute("SELECT title FROM page ORDER BY title COLLATE NOCASE")
         return [title for (title,) in rows]
 
     def search(self, words: str, limit: int) -> list[Hit]:
@@ -132,8 +127,7 @@ def _revision(rows: sqlite3.Cursor) -> Revision | None:
 def _insert(connection: sqlite3.Connection, title: str, text: str, comment: str) -> None:
     # The page and its revision name each other; the reference to the revision is checked at commit.
     page = connection.execute(
-        "INSERT INTO page (title, current) VALUES (?, 0) "
-        "ON CONFLICT (title) DO UPDATE SET current = 0 RETURNING id",
+        "INSERT INTO page (title, current) VALUES (?, 0) ON CONFLICT (title) DO UPDATE SET current = 0 RETURNING id",
         [title],
     ).fetchone()[0]
     number = connection.execute(
@@ -142,9 +136,7 @@ def _insert(connection: sqlite3.Connection, title: str, text: str, comment: str)
     ).lastrowid
     connection.execute("UPDATE page SET current = ? WHERE id = ?", [number, page])
     connection.execute("DELETE FROM page_index WHERE rowid = ?", [page])
-    connection.execute(
-        "INSERT INTO page_index (rowid, title, text) VALUES (?, ?, ?)", [page, title, text]
-    )
+    connection.execute("INSERT INTO page_index (rowid, title, text) VALUES (?, ?, ?)", [page, title, text])
 
 
 # Characters of private use: no text has them by chance, and they are plain text to HTML.

@@ -9,15 +9,13 @@ from urllib.parse import parse_qsl
 from .urls import Urls
 
 if TYPE_CHECKING:
-    from wsgiref.types import InputStream, WSGIEnvironment
+    from _typeshed.wsgi import InputStream, WSGIEnvironment
 
 
 class HttpError(Exception):
     """A request that gets an error response: its status, a sentence for the reader, extra fields."""
 
-    def __init__(
-        self, status: int, message: str, headers: list[tuple[str, str]] | None = None
-    ) -> None:
+    def __init__(self, status: int, message: str, headers: list[tuple[str, str]] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
@@ -134,9 +132,7 @@ class Request:
 
 def _fields(encoded: bytes) -> dict[str, str]:
     try:
-        pairs = parse_qsl(
-            encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS
-        )
+        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
         raise HttpError(400, "The fields sent cannot be understood.") from None
     return dict(pairs)

@@ -10,8 +10,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, BinaryIO
 from wsgiref.util import FileWrapper
 
+from .style import STYLE_HASH
+
 if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
 @dataclass
@@ -63,9 +65,7 @@ def html(text: str, status: int = 200, headers: list[tuple[str, str]] | None = N
     return _page(content, status, caching + (headers or []))
 
 
-def private_html(
-    text: str, status: int = 200, headers: list[tuple[str, str]] | None = None
-) -> Response:
+def private_html(text: str, status: int = 200, headers: list[tuple[str, str]] | None = None) -> Response:
     """A page for this client only, such as one with a form and its token: nobody keeps it."""
     return _page(text.encode(), status, [("Cache-Control", "no-store"), *(headers or [])])
 
@@ -97,11 +97,11 @@ def _described(content: bytes, media_type: str) -> list[tuple[str, str]]:
     return [("Content-Type", media_type), ("Content-Length", str(len(content)))]
 
 
-# No script runs on any page, whatever gets into one; the only style is the one inside the page.
+# No script runs on any page, whatever gets into one.
 _EVERYWHERE = [
     (
         "Content-Security-Policy",
-        "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; form-action 'self'; "
+        f"default-src 'none'; img-src 'self'; style-src {STYLE_HASH}; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'",
     ),
     ("Referrer-Policy", "same-origin"),
