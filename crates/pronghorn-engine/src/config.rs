@@ -1,9 +1,12 @@
 //! What a server is told: limits, deadlines, threads.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pronghorn_proto::limits::Limits;
+
+use crate::access::AccessLog;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
 #[derive(Clone, Debug)]
@@ -26,6 +29,8 @@ pub struct Config {
     pub server: Option<String>,
     /// Whether responses carry `Date`.
     pub date: bool,
+    /// Where a line goes for each request answered.
+    pub access: Option<Arc<AccessLog>>,
 }
 
 /// The deadlines of a connection. Each is on by default.
@@ -70,6 +75,7 @@ impl Default for Config {
             max_connections: 20_000,
             server: Some(concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
             date: true,
+            access: None,
         }
     }
 }

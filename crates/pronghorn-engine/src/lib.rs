@@ -3,6 +3,7 @@
 //! One [`Server`] has listeners, an event loop and a few threads, and answers requests by a [`Handler`]. It is usable from
 //! Rust alone; `examples/hello.rs` is a whole server.
 
+mod access;
 mod address;
 mod body;
 mod config;
@@ -20,6 +21,7 @@ mod signals;
 mod sys;
 mod timer;
 
+pub use access::AccessLog;
 pub use address::{Local, Peer};
 pub use body::{Body, BodyError};
 pub use config::{Config, Deadlines};

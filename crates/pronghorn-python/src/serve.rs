@@ -1,10 +1,12 @@
 //! From settings and an application to a server that runs: listeners, handler, signals.
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use pronghorn_engine::{Bind, Config, Deadlines, Listener, Server};
+use pronghorn_engine::{AccessLog, Bind, Config, Deadlines, Listener, Server};
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
@@ -31,9 +33,10 @@ pub(crate) fn serve(
     };
     let handler = WsgiHandler::new(py, application, options)
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
+    let config = config(settings)?;
     let interrupt = InterruptHandler::replace(py);
     announce(&listeners);
-    let server = Server::new(config(settings), listeners, Arc::new(handler), interrupt.is_some())
+    let server = Server::new(config, listeners, Arc::new(handler), interrupt.is_some())
         .map_err(|error| cannot_start(&error))?;
     let served = py.detach(|| server.run());
     if let Some(interrupt) = interrupt {
@@ -104,8 +107,8 @@ fn announce(listeners: &[Listener]) {
     }
 }
 
-fn config(settings: &Settings) -> Config {
-    Config {
+fn config(settings: &Settings) -> Result<Config, StartError> {
+    Ok(Config {
         limits: Limits {
             request_line: settings.limit_request_line as usize,
             field: settings.limit_request_field_size as usize,
@@ -132,8 +135,24 @@ fn config(settings: &Settings) -> Config {
             .server_header
             .then(|| concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
         date: settings.date_header,
+        access: open_access_log(settings)?,
         ..Config::default()
-    }
+    })
+}
+
+fn open_access_log(settings: &Settings) -> Result<Option<Arc<AccessLog>>, StartError> {
+    let Some(path) = &settings.access_log else { return Ok(None) };
+    let file = match path.to_str() {
+        Some("-") => io::stdout().as_fd().try_clone_to_owned().map(File::from),
+        _ => File::options().create(true).append(true).open(path),
+    };
+    file.and_then(AccessLog::new).map(|log| Some(Arc::new(log))).map_err(|error| {
+        StartError::new(format!(
+            "cannot open the access log {}. {} Check access-log.",
+            path.display(),
+            reason(&error)
+        ))
+    })
 }
 
 /// Python's own handler of SIGINT, put aside while the server has its own: it would raise KeyboardInterrupt inside

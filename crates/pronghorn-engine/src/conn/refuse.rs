@@ -2,11 +2,12 @@
 
 use std::io;
 
-use pronghorn_proto::encode::{RequestFacts, ServerFields, error_response};
+use pronghorn_proto::encode::{Refusal, RequestFacts, ServerFields, error_response};
 use pronghorn_proto::error::Error;
 use pronghorn_proto::head::{Method, Version};
 
 use super::{Output, Piece, Token};
+use crate::access::Entry;
 use crate::date::date_now;
 use crate::event_loop::EventLoop;
 use crate::request::Request;
@@ -14,7 +15,7 @@ use crate::request::Request;
 impl EventLoop {
     /// Refuses what was read of a request.
     pub(crate) fn refuse(&mut self, token: Token, request: Box<Request>, error: Error) {
-        self.refuse_with(token, request, error.status(), error.message());
+        self.refuse_with(token, request, &error.into());
     }
 
     /// Refuses a body that the disk has no room for.
@@ -28,23 +29,26 @@ impl EventLoop {
             "a request body could not be stored in {}: {error}; the client got 503",
             self.config.temporary_directory.display()
         );
-        self.refuse_with(
-            token,
-            request,
-            503,
-            "The server has no room for this request body; try again later.",
-        );
+        self.refuse_with(token, request, &NO_ROOM);
     }
 
-    fn refuse_with(&mut self, token: Token, request: Box<Request>, status: u16, message: &str) {
+    fn refuse_with(&mut self, token: Token, request: Box<Request>, refusal: &Refusal) {
         let date = date_now();
         let server = ServerFields {
             date: self.config.date.then_some(&date),
             server: self.config.server.as_deref().map(str::as_bytes),
         };
         let mut response = Vec::new();
-        error_response(&mut response, status, message, facts(&request), &server);
+        error_response(&mut response, refusal, facts(&request), &server);
         let Some(conn) = self.conns.get(token) else { return };
+        if let Some(access) = &self.config.access {
+            access.log(&Entry {
+                peer: conn.peer,
+                request: &request,
+                status: refusal.status,
+                bytes: refusal.message.len() as u64 + 1,
+            });
+        }
         conn.state.request_failed();
         conn.state.response_started(false);
         let mut output = Output::default();
@@ -60,3 +64,9 @@ fn facts(request: &Request) -> RequestFacts {
         persistent: false,
     }
 }
+
+const NO_ROOM: Refusal = Refusal {
+    status: 503,
+    message: "The server has no room for this request body; try again later.",
+    fields: &[],
+};

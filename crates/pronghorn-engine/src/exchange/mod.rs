@@ -10,6 +10,7 @@ use pronghorn_proto::encode::{BodyWriter, ResponseFields};
 use pronghorn_proto::error::Error;
 use pronghorn_proto::head::RequestHead;
 
+use crate::access::Entry;
 use crate::address::{Local, Peer};
 use crate::body::Body;
 use crate::conn::Output;
@@ -125,6 +126,14 @@ impl<'a> Exchange<'a> {
     /// The end of the handler's part: what it left undone is failed.
     pub(crate) fn end(mut self) -> (Job, Output) {
         self.fail();
+        if let Some(access) = &self.thread.shared.config.access {
+            access.log(&Entry {
+                peer: self.job.peer,
+                request: &self.job.request,
+                status: self.status,
+                bytes: self.sent,
+            });
+        }
         (self.job, self.output)
     }
 }

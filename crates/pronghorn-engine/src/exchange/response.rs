@@ -6,7 +6,7 @@ use std::io::{self, IoSlice};
 use std::mem;
 
 use pronghorn_proto::encode::{
-    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, RequestFacts, ServerFields,
+    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, Refusal, RequestFacts, ServerFields,
     chunk_head, error_response, plan, write_head,
 };
 use pronghorn_proto::head::{Method, Version};
@@ -18,6 +18,12 @@ use crate::sys;
 
 /// A body up to this size is copied behind its head: one plain send is cheaper than a gathered one.
 const COPIED: usize = 2 << 10;
+
+const FAILED: Refusal = Refusal {
+    status: 500,
+    message: "The application failed to answer this request; its log says why.",
+    fields: &[],
+};
 
 /// The client is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,10 +290,7 @@ impl Exchange<'_> {
     }
 
     fn send_failure(&mut self) {
-        let (status, message) = match self.refused {
-            Some(error) => (error.status(), error.message()),
-            None => (500, "The application failed to answer this request; its log says why."),
-        };
+        let refusal = self.refused.map_or(FAILED, Refusal::from);
         let facts = self.facts();
         let date = date_now();
         let config = self.thread.shared.config.clone();
@@ -296,8 +299,8 @@ impl Exchange<'_> {
             server: config.server.as_deref().map(str::as_bytes),
         };
         let mut response = Vec::new();
-        error_response(&mut response, status, message, facts, &server);
-        self.status = status;
+        error_response(&mut response, &refusal, facts, &server);
+        self.status = refusal.status;
         self.persistent = false;
         self.output.push(Piece::Owned(response, 0));
         self.flush_end();

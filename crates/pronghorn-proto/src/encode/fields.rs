@@ -76,9 +76,14 @@ impl ResponseFields {
         &self.bytes
     }
 
-    /// The one field of a response of plain text.
-    pub(super) fn plain_text() -> Self {
-        Self { bytes: b"Content-Type: text/plain; charset=utf-8\r\n".to_vec(), ..Self::default() }
+    /// The fields of a response of plain text that the server makes itself. Unlike an application it may set those of the connection.
+    pub(super) fn of_refusal(others: &[(&str, &str)]) -> Self {
+        let mut fields = Self::default();
+        fields.serialise(b"Content-Type", b"text/plain; charset=utf-8");
+        for (name, value) in others {
+            fields.serialise(name.as_bytes(), value.as_bytes());
+        }
+        fields
     }
 
     fn declare_length(&mut self, name: &[u8], value: &[u8]) -> Result<(), FieldError> {

@@ -1,6 +1,7 @@
 //! The head of a response, and the whole of a response the server makes itself.
 
 use super::{BodyFraming, BodySize, Plan, RequestFacts, ResponseFields, plan};
+use crate::error::Error;
 use crate::status::Status;
 
 /// The fields the server adds unless the application set its own.
@@ -40,17 +41,38 @@ pub fn write_head(
     put_connection(out, plan.persistent, request.http11);
 }
 
-/// Appends a whole response of plain text made by the server: `message` and a line end as the
+/// A response that the server makes itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status code.
+    pub status: u16,
+    /// A sentence for a person.
+    pub message: &'static str,
+    /// Fields besides those of every response: names and values.
+    pub fields: &'static [(&'static str, &'static str)],
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal {
+            status: error.status(),
+            message: error.message(),
+            fields: error.response_fields(),
+        }
+    }
+}
+
+/// Appends a whole response of plain text made by the server: the message and a line end as the
 /// body, its Content-Length, and `Connection: close`. HEAD gets the head alone.
 pub fn error_response(
     out: &mut Vec<u8>,
-    status: u16,
-    message: &str,
+    refusal: &Refusal,
     request: RequestFacts,
     server: &ServerFields<'_>,
 ) {
+    let Refusal { status, message, .. } = *refusal;
     let request = RequestFacts { persistent: false, ..request };
-    let fields = ResponseFields::plain_text();
+    let fields = ResponseFields::of_refusal(refusal.fields);
     let plan = plan(request, status, &fields, BodySize::Known(message.len() as u64 + 1));
     let reason = Status::new(status).map_or("", Status::reason);
     write_head(out, status, reason.as_bytes(), &fields, &plan, &request, server);
@@ -235,7 +257,8 @@ mod tests {
     #[test]
     fn heads_are_appended() {
         let mut out = b"before".to_vec();
-        error_response(&mut out, 500, "x", GET, &NEITHER);
+        let refusal = Refusal { status: 500, message: "x", fields: &[] };
+        error_response(&mut out, &refusal, GET, &NEITHER);
         assert!(out.starts_with(b"beforeHTTP/1.1 500 Internal Server Error\r\n"));
     }
 
@@ -246,9 +269,19 @@ mod tests {
              Connection: close\r\n\r\n";
         for (request, body) in [(GET, "Host missing.\n"), (GET_10, "Host missing.\n"), (HEAD, "")] {
             let mut out = Vec::new();
-            error_response(&mut out, 400, "Host missing.", request, &BOTH);
+            let refusal = Refusal { status: 400, message: "Host missing.", fields: &[] };
+            error_response(&mut out, &refusal, request, &BOTH);
             assert_eq!(String::from_utf8_lossy(&out), format!("{expected}{body}"));
         }
+    }
+
+    #[test]
+    fn a_refused_handshake_names_the_version_it_wants() {
+        let mut out = Vec::new();
+        error_response(&mut out, &Error::WebSocketVersion.into(), GET, &NEITHER);
+        let text = String::from_utf8_lossy(&out);
+        assert!(text.starts_with("HTTP/1.1 426 Upgrade Required\r\n"), "{text}");
+        assert!(text.contains("\r\nSec-WebSocket-Version: 13\r\n"), "{text}");
     }
 
     #[test]

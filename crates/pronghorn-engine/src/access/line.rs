@@ -1,0 +1,89 @@
+//! The combined format: what gunicorn, nginx and Apache write by default.
+
+use std::io::Write as _;
+
+use pronghorn_proto::field::Known;
+
+use super::Entry;
+use crate::address::Peer;
+use crate::date::date_now;
+
+/// Appends the line of `entry`:
+/// `address - - [day/month/year:time +0000] "request line" status bytes "referer" "user agent"`.
+pub(super) fn append(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    append_peer(out, entry.peer);
+    out.extend_from_slice(b" - - [");
+    append_time(out, &date_now());
+    out.extend_from_slice(b"] \"");
+    append_request_line(out, entry);
+    // Writing to memory does not fail.
+    let _ = write!(out, "\" {} {} \"", entry.status, entry.bytes);
+    append_field(out, entry, Known::Referer);
+    out.extend_from_slice(b"\" \"");
+    append_field(out, entry, Known::UserAgent);
+    out.extend_from_slice(b"\"\n");
+}
+
+fn append_peer(out: &mut Vec<u8>, peer: Peer) {
+    match peer {
+        Peer::Inet(address) => {
+            let _ = write!(out, "{}", address.ip());
+        }
+        Peer::Unix => out.push(b'-'),
+    }
+}
+
+/// From `Sun, 06 Nov 1994 08:49:37 GMT` to `06/Nov/1994:08:49:37 +0000`.
+fn append_time(out: &mut Vec<u8>, date: &[u8; 29]) {
+    for (part, end) in [(&date[5..7], b'/'), (&date[8..11], b'/'), (&date[12..16], b':')] {
+        out.extend_from_slice(part);
+        out.push(end);
+    }
+    out.extend_from_slice(&date[17..25]);
+    out.extend_from_slice(b" +0000");
+}
+
+/// The request line as it came, or a dash when the head was not read to its end.
+fn append_request_line(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let head = &entry.request.buffer[..entry.request.head_length];
+    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
+    let line = head[start..].split(|byte| *byte == b'\r').next().unwrap_or_default();
+    append_escaped(out, if line.is_empty() { b"-" } else { line });
+}
+
+fn append_field(out: &mut Vec<u8>, entry: &Entry<'_>, known: Known) {
+    let head = &entry.request.buffer[..entry.request.head_length];
+    append_escaped(out, entry.request.head.field(head, known).unwrap_or(b"-"));
+}
+
+/// What a client sent, so that no byte of it can end the field, the line, or move a terminal's cursor.
+fn append_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b' '..=b'~' => out.push(byte),
+            _ => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_that_of_the_combined_format() {
+        let mut out = Vec::new();
+        append_time(&mut out, b"Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(out, b"06/Nov/1994:08:49:37 +0000");
+    }
+
+    #[test]
+    fn a_client_cannot_forge_a_line() {
+        let mut out = Vec::new();
+        append_escaped(&mut out, b"a\"b\\c\x1b[2J\n\xe9");
+        assert_eq!(out, br#"a\"b\\c\x1b[2J\x0a\xe9"#);
+    }
+}
