@@ -1,0 +1,75 @@
+//! Every interned object: the keys of an environ and the values that most requests share.
+
+use pronghorn_proto::{field::Known, head::Method};
+use pyo3::{prelude::*, types::PyString};
+
+/// A string that lives as long as the server.
+pub(crate) type Text = Py<PyString>;
+
+/// The strings every request uses.
+pub(crate) struct Interned {
+    known: Box<[Text]>,
+    pub(crate) content_length: Text,
+    pub(crate) host: Text,
+    pub(crate) path_info: Text,
+    pub(crate) query_string: Text,
+    pub(crate) raw_uri: Text,
+    pub(crate) remote_addr: Text,
+    pub(crate) remote_port: Text,
+    pub(crate) request_method: Text,
+    pub(crate) request_uri: Text,
+    pub(crate) script_name: Text,
+    pub(crate) server_protocol: Text,
+    pub(crate) wsgi_input: Text,
+    pub(crate) empty: Text,
+    pub(crate) http_10: Text,
+    methods: Box<[(Method, Text)]>,
+}
+
+impl Interned {
+    /// Interns them all.
+    pub(crate) fn new(py: Python<'_>) -> Self {
+        let intern = |text: &str| PyString::intern(py, text).unbind();
+        Interned {
+            known: Known::all().iter().map(|known| intern(known.environ_key())).collect(),
+            content_length: intern("CONTENT_LENGTH"),
+            host: intern("HTTP_HOST"),
+            path_info: intern("PATH_INFO"),
+            query_string: intern("QUERY_STRING"),
+            raw_uri: intern("RAW_URI"),
+            remote_addr: intern("REMOTE_ADDR"),
+            remote_port: intern("REMOTE_PORT"),
+            request_method: intern("REQUEST_METHOD"),
+            request_uri: intern("REQUEST_URI"),
+            script_name: intern("SCRIPT_NAME"),
+            server_protocol: intern("SERVER_PROTOCOL"),
+            wsgi_input: intern("wsgi.input"),
+            empty: intern(""),
+            http_10: intern("HTTP/1.0"),
+            methods: METHODS.iter().map(|(method, name)| (*method, intern(name))).collect(),
+        }
+    }
+
+    /// The environ key of a known field.
+    #[inline]
+    pub(crate) fn key(&self, known: Known) -> &Text {
+        &self.known[known as usize]
+    }
+
+    /// The name of a method; `None` for one outside the common ones.
+    #[inline]
+    pub(crate) fn method(&self, method: Method) -> Option<&Text> {
+        self.methods.iter().find(|(common, _)| *common == method).map(|(_, name)| name)
+    }
+}
+
+const METHODS: [(Method, &str); 8] = [
+    (Method::Get, "GET"),
+    (Method::Post, "POST"),
+    (Method::Head, "HEAD"),
+    (Method::Put, "PUT"),
+    (Method::Delete, "DELETE"),
+    (Method::Options, "OPTIONS"),
+    (Method::Patch, "PATCH"),
+    (Method::Trace, "TRACE"),
+];

@@ -1,0 +1,237 @@
+//! One running request: the status it was given, and every way to send.
+
+use std::cell::{Cell, RefCell};
+
+use pronghorn_engine::{Body, Exchange, Retained};
+use pronghorn_proto::{
+    encode::{BodySize, ResponseFields},
+    head::Method,
+};
+use pyo3::{
+    exceptions::{PyBrokenPipeError, PyOSError, PyRuntimeError, PyTypeError},
+    prelude::*,
+    types::{PyBytes, PyMemoryView, PyString},
+};
+
+use super::raw::{Kept, one_byte};
+
+/// A request while its application runs. Lives on the stack of the thread that runs it.
+pub(super) struct Call<'py, 'a, 'e> {
+    exchange: RefCell<&'a mut Exchange<'e>>,
+    status: RefCell<Option<Status<'py>>>,
+    write: Bound<'py, PyAny>,
+    gone: Cell<bool>,
+}
+
+/// The status given to `start_response`.
+pub(super) struct Status<'py> {
+    code: u16,
+    text: Bound<'py, PyAny>,
+}
+
+impl<'py> Status<'py> {
+    /// `text` is `code` in three digits, a space and the reason, all in latin-1.
+    pub(super) fn new(code: u16, text: Bound<'py, PyAny>) -> Self {
+        Status { code, text }
+    }
+
+    fn reason(&self) -> &[u8] {
+        match one_byte(&self.text) {
+            Ok(Some(text)) => text.get(4..).unwrap_or_default(),
+            _ => b"",
+        }
+    }
+
+    /// RFC 9110 sections 6.4.1 and 15: nothing follows the head.
+    fn forbids_body(&self) -> bool {
+        matches!(self.code, 100..=199 | 204 | 205 | 304)
+    }
+}
+
+/// Why a response came to no good end.
+pub(super) enum Failure {
+    /// The client went away, or is too slow.
+    Gone,
+    /// Python code raised, or did what PEP 3333 forbids.
+    Raised(PyErr),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Failure::Raised(error)
+    }
+}
+
+impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
+    /// `write` is what `start_response` gives.
+    pub(super) fn new(exchange: &'a mut Exchange<'e>, write: Bound<'py, PyAny>) -> Self {
+        Call {
+            exchange: RefCell::new(exchange),
+            status: RefCell::new(None),
+            write,
+            gone: Cell::new(false),
+        }
+    }
+
+    /// What `start_response` gives.
+    pub(super) fn write(&self) -> &Bound<'py, PyAny> {
+        &self.write
+    }
+
+    /// Whether the head is out of the application's hands.
+    pub(super) fn started(&self) -> bool {
+        self.exchange.borrow().started()
+    }
+
+    /// Whether `start_response` was called.
+    pub(super) fn has_status(&self) -> bool {
+        self.status.borrow().is_some()
+    }
+
+    /// Whether `start_response` was called for a response that has no body, whatever the application gives.
+    pub(super) fn is_bodyless(&self) -> bool {
+        self.status.borrow().as_ref().is_some_and(|status| {
+            status.forbids_body() || self.exchange.borrow().head().method == Method::Head
+        })
+    }
+
+    /// Whether a write found that the client had gone.
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.get()
+    }
+
+    /// Undoes `start_response`.
+    pub(super) fn forget_status(&self) {
+        self.status.replace(None);
+    }
+
+    /// Notes the status; the fields are in [`with_fields`](Call::with_fields).
+    pub(super) fn set_status(&self, status: Status<'py>) {
+        self.status.replace(Some(status));
+    }
+
+    /// Runs `f` with the fields of the response.
+    pub(super) fn with_fields<R>(&self, f: impl FnOnce(&mut ResponseFields) -> R) -> R {
+        f(self.exchange.borrow_mut().fields())
+    }
+
+    /// Method and path, for the log.
+    pub(super) fn describe(&self) -> String {
+        let exchange = self.exchange.borrow();
+        let (head, bytes) = (exchange.head(), exchange.head_bytes());
+        let (method, path) = (head.method_span.of(bytes), head.target.path.of(bytes));
+        format!("{} {}", method.escape_ascii(), path.escape_ascii())
+    }
+
+    /// A whole response in one write.
+    pub(super) fn respond(&self, body: &Bound<'py, PyBytes>) -> Result<(), Failure> {
+        self.respond_with(body.as_bytes(), || Box::new(Kept::new(body)))
+    }
+
+    /// As [`respond`](Call::respond); `keep` gives an owner of the same bytes.
+    pub(super) fn respond_with(
+        &self,
+        body: &[u8],
+        keep: impl FnOnce() -> Retained,
+    ) -> Result<(), Failure> {
+        let status = self.status.borrow();
+        let status = status.as_ref().ok_or_else(not_started)?;
+        let mut exchange = self.exchange.borrow_mut();
+        exchange.respond(status.code, status.reason(), body, keep).map_err(|_| self.lost())
+    }
+
+    /// Fixes the head. It goes out with the first byte of the body.
+    pub(super) fn begin(&self, size: BodySize) -> Result<(), Failure> {
+        let status = self.status.borrow();
+        let status = status.as_ref().ok_or_else(not_started)?;
+        self.exchange.borrow_mut().start(status.code, status.reason(), size);
+        Ok(())
+    }
+
+    /// Sends a part of the body; it is on its way when this returns.
+    pub(super) fn send(&self, chunk: &Bound<'py, PyBytes>) -> Result<(), Failure> {
+        self.exchange.borrow_mut().write(chunk.as_bytes()).map_err(|_| self.lost())
+    }
+
+    /// Sends a part of a file.
+    pub(super) fn send_file(
+        &self,
+        file: std::fs::File,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), Failure> {
+        self.exchange.borrow_mut().send_file(file, offset, length).map_err(|_| self.lost())
+    }
+
+    /// Nothing more comes. A body shorter than it should be aborts the connection.
+    pub(super) fn finish(&self) {
+        self.exchange.borrow_mut().finish();
+    }
+
+    /// The application failed.
+    pub(super) fn fail(&self) {
+        self.exchange.borrow_mut().fail();
+    }
+
+    /// `write(data)`: sends the head if need be and the data at once.
+    pub(super) fn write_now(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let chunk = bytes_of(data.clone(), "write() was given")?;
+        if !self.started() {
+            self.begin(BodySize::Unknown).map_err(into_python)?;
+        }
+        if !self.is_bodyless() {
+            self.send(&chunk).map_err(into_python)?;
+        }
+        Ok(data.py().None().into_bound(data.py()))
+    }
+
+    /// Waits for the body that the client holds back.
+    ///
+    /// # Errors
+    /// `OSError` when it did not come whole.
+    pub(super) fn receive_body(&self) -> PyResult<Body> {
+        let received = self.exchange.borrow_mut().receive_body();
+        received.map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+
+    /// What is in `exchange` is for this request no more.
+    fn lost(&self) -> Failure {
+        self.gone.set(true);
+        Failure::Gone
+    }
+}
+
+/// The bytes of one chunk: `chunk` itself, or a copy of another bytes-like object. `verb` begins the error.
+#[inline]
+pub(super) fn bytes_of<'py>(
+    chunk: Bound<'py, PyAny>,
+    verb: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    match chunk.cast_into::<PyBytes>() {
+        Ok(bytes) => Ok(bytes),
+        Err(other) => copy_of(&other.into_inner(), verb),
+    }
+}
+
+fn copy_of<'py>(chunk: &Bound<'py, PyAny>, verb: &str) -> PyResult<Bound<'py, PyBytes>> {
+    match PyMemoryView::from(chunk) {
+        Ok(view) => Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?),
+        Err(_) => {
+            let name = chunk.get_type().name()?;
+            let advice = if chunk.is_instance_of::<PyString>() { ": encode it first" } else { "" };
+            Err(PyTypeError::new_err(format!("{verb} {name}, not bytes{advice}")))
+        }
+    }
+}
+
+#[cold]
+fn not_started() -> PyErr {
+    PyRuntimeError::new_err("the application did not call start_response before the body")
+}
+
+fn into_python(failure: Failure) -> PyErr {
+    match failure {
+        Failure::Gone => PyBrokenPipeError::new_err("the client closed the connection"),
+        Failure::Raised(error) => error,
+    }
+}

@@ -1,0 +1,34 @@
+//! Failures of the application: the log gets all of it, the client none.
+
+use pyo3::{intern, prelude::*, types::PyList};
+
+use super::call::{Call, Failure};
+
+/// Ends the request of a response that failed: a plain 500 when nothing was sent, else the connection is aborted.
+pub(super) fn settle(py: Python<'_>, call: &Call<'_, '_, '_>, outcome: Result<(), Failure>) {
+    match outcome {
+        Ok(()) => return,
+        Err(Failure::Raised(error)) if !call.is_gone() => {
+            report(py, call, "the application failed", &error);
+        }
+        Err(_) => log::debug!("{}: the client closed the connection", call.describe()),
+    }
+    call.fail();
+}
+
+/// Writes `error` to the log with its traceback, and which request it belongs to.
+pub(super) fn report(py: Python<'_>, call: &Call<'_, '_, '_>, what: &str, error: &PyErr) {
+    log::error!("{}: {what}\n{}", call.describe(), traceback(py, error).trim_end());
+}
+
+/// What the interpreter would print.
+fn traceback(py: Python<'_>, error: &PyErr) -> String {
+    format_exception(py, error).unwrap_or_else(|_| error.to_string())
+}
+
+fn format_exception(py: Python<'_>, error: &PyErr) -> PyResult<String> {
+    let arguments = (error.get_type(py), error.value(py), error.traceback(py));
+    let format = py.import(intern!(py, "traceback"))?.getattr(intern!(py, "format_exception"))?;
+    let lines = format.call1(arguments)?.cast_into::<PyList>()?;
+    lines.iter().map(|line| Ok(line.str()?.to_string_lossy().into_owned())).collect()
+}

@@ -1,0 +1,117 @@
+//! WSGI (PEP 3333): one request becomes one call of the application.
+
+mod call;
+mod errors;
+mod failure;
+mod file_wrapper;
+mod head;
+mod input;
+mod raw;
+mod response;
+mod template;
+
+use pronghorn_engine::{BodyBuffer, Exchange, Handler};
+use pyo3::{exceptions::PyTypeError, prelude::*};
+
+use self::{
+    call::{Call, Failure},
+    input::Input,
+    raw::{BytesBuffer, Callables, Environ},
+};
+use crate::attach;
+
+/// Serves a WSGI application.
+pub(crate) struct WsgiHandler {
+    app: Py<PyAny>,
+    environ: Environ,
+    callables: Callables,
+}
+
+/// What the application is told about the server.
+pub(crate) struct WsgiOptions {
+    /// Whether the application may be called by several threads at once.
+    pub(crate) multithread: bool,
+    /// Whether other processes serve the same application.
+    pub(crate) multiprocess: bool,
+    /// `http` or `https`.
+    pub(crate) url_scheme: String,
+    /// The path the application is mounted at, without a slash at its end; empty for the root.
+    pub(crate) script_name: String,
+    /// The listeners, in the engine's order.
+    pub(crate) listeners: Vec<Listener>,
+}
+
+/// What the application is told about the listener a request came by.
+pub(crate) struct Listener {
+    /// `SERVER_NAME`.
+    pub(crate) name: String,
+    /// `SERVER_PORT`; empty for a Unix socket.
+    pub(crate) port: String,
+    /// Whether it is a Unix socket.
+    pub(crate) unix: bool,
+}
+
+impl WsgiHandler {
+    /// A handler that calls `app`.
+    ///
+    /// # Errors
+    /// `TypeError` when `app` cannot be called; `MemoryError`.
+    pub(crate) fn new(py: Python<'_>, app: Bound<'_, PyAny>, options: WsgiOptions) -> PyResult<Self> {
+        if !app.is_callable() {
+            return Err(PyTypeError::new_err("a WSGI application must be callable"));
+        }
+        let listeners = options.listeners.iter();
+        let templates = listeners.map(|listener| template::template(py, &options, listener));
+        let templates = templates.collect::<PyResult<_>>()?;
+        Ok(WsgiHandler {
+            app: app.unbind(),
+            environ: Environ::new(py, templates, &options.script_name),
+            callables: Callables::new(py)?,
+        })
+    }
+
+    fn run(&self, py: Python<'_>, exchange: &mut Exchange<'_>) -> PyResult<()> {
+        let input = Input::new(py, exchange.take_body())?;
+        let (input, link) = input.map_or((None, None), |input| (Some(input.object), input.link));
+        let environ = self.environ.build(py, exchange, input)?;
+        let pair = self.callables.lend(py)?;
+        let call = Call::new(exchange, pair.write().clone());
+        pair.connect(&call, link.as_deref(), |start_response| {
+            match self.app.bind(py).call1((&environ, start_response)) {
+                Ok(result) => response::send(&call, result),
+                Err(error) => Python::attach(|py| {
+                    failure::settle(py, &call, Err(Failure::Raised(error)));
+                }),
+            }
+        });
+        Ok(())
+    }
+}
+
+impl Handler for WsgiHandler {
+    fn thread_stop(&self) {
+        attach::leave();
+    }
+
+    fn attach(&self) {
+        attach::attach();
+    }
+
+    fn detach(&self) {
+        attach::detach();
+    }
+
+    fn handle(&self, exchange: &mut Exchange<'_>) {
+        attach::assume(|py| {
+            if let Err(error) = self.run(py, exchange) {
+                Python::attach(|_| log::error!("a request could not be given to the application: {error}"));
+                exchange.fail();
+            }
+        });
+    }
+
+    fn body_buffer(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {
+        let buffer = attach::assume(|py| BytesBuffer::new(py, length))?;
+        Some(Box::new(buffer))
+    }
+}

@@ -1,0 +1,339 @@
+//! The environ of a request: a copy of its listener's prepared dict, and what this request changes in it.
+
+use std::{cell::Cell, net::IpAddr, ptr};
+
+use pronghorn_engine::{Exchange, Peer};
+use pronghorn_proto::{
+    field::{Field, Known},
+    framing::Framing,
+    head::{Method, RequestHead, Version},
+    percent,
+    target::Form,
+};
+use pyo3::{ffi, prelude::*, types::PyDict};
+
+use super::{cache::Cache, strings::latin1};
+use crate::interned::{Interned, Text};
+
+/// Builds environs.
+pub(crate) struct Environ {
+    names: Interned,
+    /// By the index of the listener.
+    templates: Vec<Py<PyDict>>,
+    script_name: Vec<u8>,
+    texts: Cache,
+    peers: Peers,
+}
+
+impl Environ {
+    /// `templates` hold, for each listener, what its requests have in common, with a value for every key that
+    /// [`build`](Environ::build) sets always.
+    pub(crate) fn new(py: Python<'_>, templates: Vec<Py<PyDict>>, script_name: &str) -> Self {
+        Environ {
+            names: Interned::new(py),
+            templates,
+            script_name: script_name.as_bytes().to_vec(),
+            texts: Cache::new(),
+            peers: Peers::new(),
+        }
+    }
+
+    /// The environ of the request in `exchange`, with `input` if it has a body.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(crate) fn build<'py>(
+        &self,
+        py: Python<'py>,
+        exchange: &Exchange<'_>,
+        input: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let environ = self.templates[exchange.local().index].bind(py).copy()?;
+        let request = Request { head: exchange.head(), bytes: exchange.head_bytes() };
+        self.set_request_line(&environ, request)?;
+        self.set_target(&environ, request)?;
+        self.set_peer(&environ, exchange)?;
+        self.set_fields(&environ, request)?;
+        if let Some(input) = input {
+            set(&environ, &self.names.wsgi_input, &input)?;
+        }
+        Ok(environ)
+    }
+
+    /// The template says GET and HTTP/1.1.
+    #[inline]
+    fn set_request_line(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+        let py = environ.py();
+        if request.head.method != Method::Get {
+            match self.names.method(request.head.method) {
+                Some(name) => set(environ, &self.names.request_method, name.bind(py))?,
+                None => {
+                    let name = latin1(py, request.head.method_span.of(request.bytes))?;
+                    set(environ, &self.names.request_method, &name)?;
+                }
+            }
+        }
+        if request.head.version == Version::Http10 {
+            set(environ, &self.names.server_protocol, self.names.http_10.bind(py))?;
+        }
+        Ok(())
+    }
+
+    /// The template says that the query is empty.
+    #[inline]
+    fn set_target(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+        let py = environ.py();
+        let target = &request.head.target;
+        let (raw, path) = (target.raw.of(request.bytes), target.path.of(request.bytes));
+        let uri = match target.query {
+            // A query may hold secrets and is seldom seen twice.
+            Some(_) => latin1(py, raw)?,
+            None => self.texts.text(py, raw)?,
+        };
+        set(environ, &self.names.raw_uri, &uri)?;
+        set(environ, &self.names.request_uri, &uri)?;
+        if let Some(query) = target.query.filter(|query| !query.is_empty()) {
+            set(environ, &self.names.query_string, &latin1(py, query.of(request.bytes))?)?;
+        }
+        let as_sent = self.script_name.is_empty() && !percent::needs_decoding(path);
+        match target.form {
+            Form::Origin if as_sent && target.query.is_none() => {
+                set(environ, &self.names.path_info, &uri)
+            }
+            Form::Origin if as_sent => {
+                set(environ, &self.names.path_info, &self.texts.text(py, path)?)
+            }
+            form => self.set_path(environ, form, path),
+        }
+    }
+
+    /// `PATH_INFO` is what follows the mount point; a path outside it is not under `SCRIPT_NAME` at all.
+    fn set_path(&self, environ: &Bound<'_, PyDict>, form: Form, path: &[u8]) -> PyResult<()> {
+        let mut decoded = Vec::new();
+        percent::decode_path(path, &mut decoded);
+        // An absolute target may stop after its authority: that is the root (RFC 9112 section 3.2.1).
+        let path: &[u8] = match (form, decoded.as_slice()) {
+            (Form::Absolute, []) => b"/",
+            (_, path) => path,
+        };
+        let inside = path.strip_prefix(self.script_name.as_slice());
+        let inside = inside.filter(|rest| matches!(rest, [] | [b'/', ..]));
+        if inside.is_none() {
+            set(environ, &self.names.script_name, self.names.empty.bind(environ.py()))?;
+        }
+        let path_info = self.texts.text(environ.py(), inside.unwrap_or(path))?;
+        set(environ, &self.names.path_info, &path_info)
+    }
+
+    #[inline]
+    fn set_peer(&self, environ: &Bound<'_, PyDict>, exchange: &Exchange<'_>) -> PyResult<()> {
+        let Peer::Inet(address) = exchange.peer() else { return Ok(()) };
+        let (addr, port) = self.peers.texts(environ.py(), exchange.slot(), || {
+            let addr = address_text(address.ip());
+            let addr = self.texts.text(environ.py(), addr.as_bytes())?;
+            Ok((addr, latin1(environ.py(), address.port().to_string().as_bytes())?))
+        })?;
+        set(environ, &self.names.remote_addr, &addr)?;
+        set(environ, &self.names.remote_port, &port)
+    }
+
+    #[inline]
+    fn set_fields(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+        if let Some(host) = request.head.host {
+            let host = self.texts.text(environ.py(), host.of(request.bytes))?;
+            set(environ, &self.names.host, &host)?;
+        }
+        let mut seen = Seen::default();
+        for field in &request.head.fields {
+            match field.known {
+                Some(Known::Host | Known::Proxy) => {}
+                Some(Known::ContentLength) => self.set_content_length(environ, request)?,
+                Some(known) => self.set_known(environ, request, field, known, &mut seen)?,
+                None => self.set_unknown(environ, request, field)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_content_length(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        request: Request<'_>,
+    ) -> PyResult<()> {
+        let Framing::Length(length) = request.head.framing else { return Ok(()) };
+        let text = latin1(environ.py(), length.to_string().as_bytes())?;
+        set(environ, &self.names.content_length, &text)
+    }
+
+    #[inline]
+    fn set_known(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        request: Request<'_>,
+        field: &Field,
+        known: Known,
+        seen: &mut Seen,
+    ) -> PyResult<()> {
+        let (key, value) = (self.names.key(known), field.value.of(request.bytes));
+        if seen.again(known) {
+            let separator = if known == Known::Cookie { "; " } else { ", " };
+            return join(environ, key.bind(environ.py()).as_any(), value, separator);
+        }
+        let value = match known {
+            known if is_secret(known) => latin1(environ.py(), value)?,
+            _ => self.texts.text(environ.py(), value)?,
+        };
+        set(environ, key, &value)
+    }
+
+    /// A name with an underscore could pass for another with a dash, which proxies check: it is dropped.
+    #[inline(never)]
+    fn set_unknown(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        request: Request<'_>,
+        field: &Field,
+    ) -> PyResult<()> {
+        let (name, value) = (field.name.of(request.bytes), field.value.of(request.bytes));
+        if name.contains(&b'_') {
+            return Ok(());
+        }
+        let key = self.texts.text(environ.py(), &environ_key(name))?;
+        if environ.contains(&key)? {
+            return join(environ, &key, value, ", ");
+        }
+        environ.set_item(key, latin1(environ.py(), value)?)
+    }
+}
+
+/// A parsed head and the bytes its spans are offsets of.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    head: &'a RequestHead,
+    bytes: &'a [u8],
+}
+
+#[inline]
+fn set<T>(environ: &Bound<'_, PyDict>, key: &Text, value: &Bound<'_, T>) -> PyResult<()> {
+    // SAFETY: attached (`environ`); all three are live objects, and the dict takes references of its own.
+    match unsafe { ffi::PyDict_SetItem(environ.as_ptr(), key.as_ptr(), value.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(environ.py())),
+    }
+}
+
+/// Appends to a value that is there (RFC 9110 section 5.3; RFC 6265 section 5.4 for Cookie).
+#[cold]
+fn join(
+    environ: &Bound<'_, PyDict>,
+    key: &Bound<'_, PyAny>,
+    value: &[u8],
+    separator: &str,
+) -> PyResult<()> {
+    let first = environ.as_any().get_item(key)?;
+    environ.set_item(key, first.add(separator)?.add(latin1(environ.py(), value)?)?)
+}
+
+/// Secrets are not kept beyond their request.
+#[inline]
+fn is_secret(known: Known) -> bool {
+    matches!(
+        known,
+        Known::Authorization
+            | Known::Cookie
+            | Known::ProxyAuthorization
+            | Known::XApiKey
+            | Known::XCsrfToken
+            | Known::XCsrftoken
+    )
+}
+
+/// `X-Forwarded-For` is `HTTP_X_FORWARDED_FOR`.
+fn environ_key(name: &[u8]) -> Vec<u8> {
+    let upper = name.iter().map(|byte| match byte {
+        b'-' => b'_',
+        byte => byte.to_ascii_uppercase(),
+    });
+    b"HTTP_".iter().copied().chain(upper).collect()
+}
+
+/// An address of IPv4 mapped into IPv6 is written as what it is.
+fn address_text(address: IpAddr) -> String {
+    address.to_canonical().to_string()
+}
+
+/// The known fields a request had so far.
+#[derive(Default)]
+struct Seen([u64; Known::COUNT.div_ceil(64)]);
+
+impl Seen {
+    /// Notes `known`, and says whether it was there before.
+    #[inline]
+    fn again(&mut self, known: Known) -> bool {
+        let (word, bit) = (&mut self.0[known as usize / 64], 1 << (known as usize % 64));
+        let again = *word & bit != 0;
+        *word |= bit;
+        again
+    }
+}
+
+/// The texts of the addresses of recent connections.
+struct Peers(Box<[PeerSlot]>);
+
+struct PeerSlot {
+    connection: Cell<Option<(u32, u32)>>,
+    addr: Cell<*mut ffi::PyObject>,
+    port: Cell<*mut ffi::PyObject>,
+}
+
+// SAFETY: the cells are touched only with the interpreter's lock held, and no Python code runs between reading a slot and
+// writing it.
+unsafe impl Send for Peers {}
+// SAFETY: as above.
+unsafe impl Sync for Peers {}
+
+type Texts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+impl Peers {
+    fn new() -> Self {
+        let slot = || PeerSlot {
+            connection: Cell::new(None),
+            addr: Cell::new(ptr::null_mut()),
+            port: Cell::new(ptr::null_mut()),
+        };
+        Peers((0..PEERS).map(|_| slot()).collect())
+    }
+
+    /// Address and port of the peer of `connection`, made by `make` when they are not known.
+    #[inline]
+    fn texts<'py>(
+        &self,
+        py: Python<'py>,
+        connection: (u32, u32),
+        make: impl FnOnce() -> PyResult<Texts<'py>>,
+    ) -> PyResult<Texts<'py>> {
+        let slot = &self.0[connection.0 as usize % PEERS];
+        if slot.connection.get() != Some(connection) {
+            return slot.fill(connection, make()?);
+        }
+        // SAFETY: attached (`py`); a slot with a connection owns a reference to both texts.
+        let text = |cell: &Cell<_>| unsafe { Bound::from_borrowed_ptr(py, cell.get()) };
+        Ok((text(&slot.addr), text(&slot.port)))
+    }
+}
+
+impl PeerSlot {
+    fn fill<'py>(&self, connection: (u32, u32), texts: Texts<'py>) -> PyResult<Texts<'py>> {
+        self.connection.set(Some(connection));
+        let addr = self.addr.replace(texts.0.clone().into_ptr());
+        let port = self.port.replace(texts.1.clone().into_ptr());
+        // SAFETY: attached (`texts`); the slot owned both references, if it had any.
+        unsafe {
+            ffi::Py_XDECREF(addr);
+            ffi::Py_XDECREF(port);
+        }
+        Ok(texts)
+    }
+}
+
+const PEERS: usize = 256;
