@@ -166,7 +166,10 @@ fn fields(head: &RequestHead, buf: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
             continue;
         }
         match fields.iter_mut().find(|(earlier, _)| *earlier == name) {
-            Some((_, value)) => *value = [&value[..], field.value.of(buf)].join(&b", "[..]),
+            Some((_, value)) => {
+                value.extend(if name == b"cookie" { b"; " } else { b", " });
+                value.extend(field.value.of(buf));
+            }
             None => fields.push((name, field.value.of(buf).to_vec())),
         }
     }

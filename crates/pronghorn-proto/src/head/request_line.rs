@@ -96,3 +96,49 @@ fn version(line: &[u8]) -> Result<Version, Error> {
 
 /// Length of ` HTTP/1.1`.
 const VERSION_LEN: usize = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(line: &str) -> Result<(&str, &str, Version), Error> {
+        let parsed = parse(line.as_bytes())?;
+        Ok((&line[parsed.method], &line[parsed.target], parsed.version))
+    }
+
+    #[test]
+    fn lines_are_split_at_single_spaces() {
+        assert_eq!(parts("GET / HTTP/1.1"), Ok(("GET", "/", Version::Http11)));
+        assert_eq!(parts("A b HTTP/1.0"), Ok(("A", "b", Version::Http10)));
+        assert_eq!(parts("A b HTTP/1.7"), Ok(("A", "b", Version::Http11)));
+        assert_eq!(parts("A b c HTTP/1.1"), Ok(("A", "b c", Version::Http11)));
+    }
+
+    #[test]
+    fn missing_parts_are_refused() {
+        for line in [
+            "",
+            " ",
+            "HTTP/1.1",
+            " HTTP/1.1",
+            "GET HTTP/1.1",
+            "GET  HTTP/1.1",
+            " / HTTP/1.1",
+            "  HTTP/1.1",
+        ] {
+            assert_eq!(parts(line), Err(Error::RequestLine), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        for line in ["GET / HTTP/2.0", "GET / HTTP/0.9", "x HTTP/3.1"] {
+            assert_eq!(parts(line), Err(Error::Version), "{line:?}");
+        }
+        for line in
+            ["GET / http/1.1", "GET / HTTP/1.1 ", "GET / HTTP/11", "GET /HTTP/1.1", "G / HTTP/1.x"]
+        {
+            assert_eq!(parts(line), Err(Error::RequestLine), "{line:?}");
+        }
+    }
+}
