@@ -114,7 +114,7 @@ fn given(keywords: &Bound<'_, PyDict>, app: Option<String>) -> Result<Given, Usa
 
 fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        return value.try_iter()?.map(|item| Ok(item?.str()?.extract()?)).collect();
+        return value.try_iter()?.map(|item| item?.str()?.extract()).collect();
     }
     Ok(vec![value.str()?.extract()?])
 }

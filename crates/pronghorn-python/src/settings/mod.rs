@@ -1,6 +1,6 @@
 //! Every setting of the server: declared once, read from four places, resolved to what it means.
 //!
-//! [`table`] is the one declaration. The command line, the `PRONGHORN_*` variables, the settings file and
+//! `table` is the one declaration. The command line, the `PRONGHORN_*` variables, the settings file and
 //! the keywords of `pronghorn.run()` all read texts into a [`Given`]: what was typed and where, by nobody judged
 //! yet. [`Given::resolve`] turns that into [`Settings`]: what it means, checked.
 //!

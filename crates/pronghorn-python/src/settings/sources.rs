@@ -53,7 +53,7 @@ pub fn gather(sources: Sources<'_>) -> Result<Gathered, UsageError> {
     })
 }
 
-/// Why a path could not be used, as a sentence.
+/// Why a path or an address could not be used, as a sentence.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "It does not exist.".to_owned(),
@@ -61,8 +61,13 @@ pub fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "It is a folder.".to_owned(),
         io::ErrorKind::NotADirectory => "It is no folder.".to_owned(),
         io::ErrorKind::InvalidData => "It is not UTF-8 text.".to_owned(),
-        _ => format!("{error}."),
+        _ => without_number(&error.to_string()),
     }
+}
+
+/// The standard library ends its texts with ` (os error 98)`.
+fn without_number(text: &str) -> String {
+    format!("{}.", text.split(" (os error").next().unwrap_or(text))
 }
 
 type Variable = (String, String, Origin);
@@ -174,6 +179,12 @@ mod tests {
     fn a_variable_wins_over_the_environment_file() {
         let all = gathered(&[("env_file", "e.env")], &[("PRONGHORN_THREADS", "3")]).expect("valid");
         assert_eq!(all.given.resolve().map(|settings| settings.threads), Ok(3));
+    }
+
+    #[test]
+    fn a_reason_has_no_error_number() {
+        let in_use = io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error());
+        assert_eq!(reason(&in_use), "Address already in use.");
     }
 
     #[test]

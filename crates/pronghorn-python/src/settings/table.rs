@@ -30,8 +30,8 @@ settings! {
     }
 
     Listening {
-        /// Where to listen: HOST:PORT, [IPV6]:PORT, :PORT for every IPv4 interface, unix:PATH or fd://N. May be
-        /// given several times. Nothing given is 127.0.0.1:8000.
+        /// Where to listen: HOST:PORT with an IPv6 address in brackets, :PORT for every IPv4 interface, unix:PATH
+        /// or fd://N. May be given several times. Nothing given is 127.0.0.1:8000.
         bind: Each<Address> { short: Some('b'), placeholder: "ADDRESS" };
 
         /// The host to listen on. With `port`, another way to write `bind`.
