@@ -79,7 +79,7 @@ docs: setup ## write docs/settings.md from the table of settings
 
 .PHONY: wheel
 wheel: $(VENV)/.tools ## build a wheel and a source distribution into target/wheels
-	$(BIN)/maturin build --release --locked --sdist
+	$(BIN)/maturin build --release --locked --strip --sdist
 
 .PHONY: clean
 clean: ## remove what was built
@@ -103,7 +103,7 @@ $(VENV)/.built: $(VENV)/.tools $(BUILD_INPUTS)
 	@touch $@
 
 # An installed cargo-deny of the right version is as good. Otherwise an unoptimised build: it runs for a second.
-$(BIN)/cargo-deny: $(VENV)/.python
+$(BIN)/cargo-deny: | $(VENV)/.python
 	@found=$$(command -v cargo-deny) && [ "$$($$found --version)" = "cargo-deny $(CARGO_DENY_VERSION)" ] \
 		&& ln -sf "$$found" $@ \
 		|| cargo install --quiet --locked --debug --root $(VENV) --version $(CARGO_DENY_VERSION) cargo-deny
