@@ -80,3 +80,38 @@ fn take_length(remaining: &mut u64, input: &[u8], sink: &mut dyn FnMut(&[u8])) -
     }
     taken
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_counts_down_either_way() {
+        let mut decoder = BodyDecoder::new(Framing::Length(10), &Limits::default());
+        let mut body = Vec::new();
+        let decoded = decoder.decode(b"abcd", &mut |data| body.extend_from_slice(data));
+        assert_eq!(decoded, Ok(Decoded { consumed: 4, complete: false }));
+        assert_eq!(decoder.remaining(), Some(6));
+        assert!(!decoder.advance(5));
+        let decoded = decoder.decode(b"eGET", &mut |data| body.extend_from_slice(data));
+        assert_eq!(decoded, Ok(Decoded { consumed: 1, complete: true }));
+        assert_eq!(body, b"abcde");
+    }
+
+    #[test]
+    fn no_body_is_complete_at_once() {
+        let mut decoder = BodyDecoder::new(Framing::None, &Limits::default());
+        assert!(decoder.is_complete());
+        let decoded = decoder.decode(b"GET", &mut |_| panic!("there is no body"));
+        assert_eq!(decoded, Ok(Decoded { consumed: 0, complete: true }));
+    }
+
+    #[test]
+    fn a_chunked_body_does_not_advance_by_bytes() {
+        let mut decoder = BodyDecoder::new(Framing::Chunked, &Limits::default());
+        assert_eq!(decoder.remaining(), None);
+        assert!(!decoder.advance(100));
+        let decoded = decoder.decode(b"0\r\n\r\nGET", &mut |_| panic!("there is no data"));
+        assert_eq!(decoded, Ok(Decoded { consumed: 5, complete: true }));
+    }
+}

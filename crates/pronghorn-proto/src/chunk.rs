@@ -23,18 +23,29 @@ pub struct ChunkDecoder {
 /// What the next byte belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// The grammar around the data.
+    Framing(Part),
+    /// The data of a chunk.
+    Data,
+    /// Nothing any more: the body is complete.
+    Complete,
+}
+
+/// Where in the grammar around the data the next byte is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
     /// The chunk size, after so many digits.
     Size(u8),
-    /// After the size, between its parts or after a whole extension.
+    /// After the size, in white space or an extension.
     Extension(Extension),
     /// The LF of the line with the size.
     SizeLf,
-    Data,
+    /// The CR after the data.
     DataCr,
+    /// The LF after the data.
     DataLf,
     /// The trailer section after the last chunk.
     Trailers,
-    Complete,
 }
 
 /// Where in `*( BWS ";" BWS name [ BWS "=" BWS value ] )` the next byte is (section 7.1.1).
@@ -59,7 +70,7 @@ impl ChunkDecoder {
     /// A decoder at the start of a body.
     pub fn new(limits: &Limits) -> ChunkDecoder {
         ChunkDecoder {
-            state: State::Size(0),
+            state: State::Framing(Part::Size(0)),
             size: 0,
             body_left: limits.body,
             extensions_left: limits.chunk_extensions,
@@ -76,11 +87,12 @@ impl ChunkDecoder {
     /// of `input` belonged to the body.
     pub fn decode(&mut self, input: &[u8], sink: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
         let mut at = 0;
-        while at < input.len() && !self.is_complete() {
+        while at < input.len() {
             at += match self.state {
+                State::Complete => break,
                 State::Data => self.take_data(&input[at..], sink),
-                _ => {
-                    self.state = self.step(input[at])?;
+                State::Framing(part) => {
+                    self.state = self.step(part, input[at])?;
                     1
                 }
             };
@@ -93,40 +105,40 @@ impl ChunkDecoder {
         sink(&input[..taken]);
         self.size -= taken as u64;
         if self.size == 0 {
-            self.state = State::DataCr;
+            self.state = State::Framing(Part::DataCr);
         }
         taken
     }
 
-    /// The state after one byte that is not data.
-    fn step(&mut self, byte: u8) -> Result<State, Error> {
-        match (self.state, byte) {
-            (State::Size(digits), byte) => self.size_byte(digits, byte),
-            (State::Extension(part), byte) => self.extension_byte(part, byte),
-            (State::SizeLf, b'\n') => self.begin_chunk(),
-            (State::SizeLf, _) => Err(Error::BareLineEnd),
-            (State::DataCr, b'\r') => Ok(State::DataLf),
-            (State::DataLf, b'\n') => Ok(self.begin_size()),
-            (State::DataCr | State::DataLf, _) => Err(Error::ChunkEnd),
-            (State::Trailers, byte) => match self.trailers.step(byte)? {
-                true => Ok(State::Complete),
-                false => Ok(State::Trailers),
+    /// The state after one `byte` of the grammar around the data.
+    fn step(&mut self, part: Part, byte: u8) -> Result<State, Error> {
+        let next = match (part, byte) {
+            (Part::Size(digits), byte) => self.size_byte(digits, byte)?,
+            (Part::Extension(extension), byte) => self.extension_byte(extension, byte)?,
+            (Part::SizeLf, b'\n') => return self.begin_chunk(),
+            (Part::SizeLf, _) => return Err(Error::BareLineEnd),
+            (Part::DataCr, b'\r') => Part::DataLf,
+            (Part::DataLf, b'\n') => self.begin_size(),
+            (Part::DataCr | Part::DataLf, _) => return Err(Error::ChunkEnd),
+            (Part::Trailers, byte) => match self.trailers.step(byte)? {
+                true => return Ok(State::Complete),
+                false => Part::Trailers,
             },
-            (state @ (State::Data | State::Complete), _) => Ok(state),
-        }
+        };
+        Ok(State::Framing(next))
     }
 
-    fn begin_size(&mut self) -> State {
+    fn begin_size(&mut self) -> Part {
         self.size = 0;
-        State::Size(0)
+        Part::Size(0)
     }
 
-    fn size_byte(&mut self, digits: u8, byte: u8) -> Result<State, Error> {
+    fn size_byte(&mut self, digits: u8, byte: u8) -> Result<Part, Error> {
         match (digits, hex_digit(byte)) {
             (MAX_SIZE_DIGITS, Some(_)) => Err(Error::ChunkSize),
             (_, Some(digit)) => {
                 self.size = self.size << 4 | u64::from(digit);
-                Ok(State::Size(digits + 1))
+                Ok(Part::Size(digits + 1))
             }
             (0, None) => Err(Error::ChunkSize),
             (_, None) if matches!(byte, b'\r' | b';' | b' ' | b'\t') => {
@@ -136,11 +148,11 @@ impl ChunkDecoder {
         }
     }
 
-    /// The state after `byte` of an extension. White space alone after a size is let through.
-    fn extension_byte(&mut self, part: Extension, byte: u8) -> Result<State, Error> {
+    /// The part after `byte` of an extension. White space alone after a size is let through.
+    fn extension_byte(&mut self, part: Extension, byte: u8) -> Result<Part, Error> {
         use Extension::*;
         if byte == b'\r' && matches!(part, End | Name | AfterName | Token) {
-            return Ok(State::SizeLf);
+            return Ok(Part::SizeLf);
         }
         self.extensions_left =
             self.extensions_left.checked_sub(1).ok_or(Error::ChunkExtensionsTooLarge)?;
@@ -158,13 +170,13 @@ impl ChunkDecoder {
             (Quoted | Escaped, byte) if field::is_value_byte(byte) => Quoted,
             _ => return Err(Error::ChunkExtension),
         };
-        Ok(State::Extension(next))
+        Ok(Part::Extension(next))
     }
 
     /// After the line with the size: the data, or the trailers if this was the last chunk.
     fn begin_chunk(&mut self) -> Result<State, Error> {
         self.body_left = self.body_left.checked_sub(self.size).ok_or(Error::BodyTooLarge)?;
-        Ok(if self.size == 0 { State::Trailers } else { State::Data })
+        Ok(if self.size == 0 { State::Framing(Part::Trailers) } else { State::Data })
     }
 }
 

@@ -152,3 +152,20 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_websocket_refusal_carries_more_fields() {
+        let fields = Error::WebSocketVersion.response_fields();
+        assert!(fields.contains(&("Sec-WebSocket-Version", "13")));
+        assert_eq!(Error::Connect.response_fields(), &[]);
+    }
+
+    #[test]
+    fn an_error_reads_as_its_message() {
+        assert_eq!(Error::HostMissing.to_string(), Error::HostMissing.message());
+    }
+}

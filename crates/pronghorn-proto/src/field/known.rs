@@ -71,7 +71,7 @@ known! {
     Forwarded "forwarded",
     From "from",
     Host "host",
-    HttpSettings "http2-settings",
+    Http2Settings "http2-settings",
     IdempotencyKey "idempotency-key",
     If "if",
     IfMatch "if-match",
