@@ -2,6 +2,7 @@
 //! of a batch of events or of one connection put back.
 
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use pronghorn_proto::state::State;
@@ -111,10 +112,10 @@ impl EventLoop {
         self.wake_leader = false;
         self.attached = attached;
         for event in events {
-            self.dispatch(event);
+            self.guarded(Token::from_u64(event.token), |this| this.dispatch(event));
         }
         for token in std::mem::take(&mut self.again) {
-            self.proceed(token);
+            self.guarded(token, |this| this.proceed(token));
         }
         self.pass_time();
         self.attached = false;
@@ -139,6 +140,16 @@ impl EventLoop {
         self.connection_closed();
     }
 
+    /// Does something for one connection. A panic in it is a fault of the engine: it costs that connection only.
+    pub(crate) fn guarded(&mut self, token: Token, act: impl FnOnce(&mut Self)) {
+        if catch_unwind(AssertUnwindSafe(|| act(self))).is_err() {
+            log::error!(
+                "the engine panicked over a connection, which is closed; please report this"
+            );
+            self.close(token);
+        }
+    }
+
     fn dispatch(&mut self, event: &Ready) {
         match event.token {
             LAST_LISTENER..=FIRST_LISTENER => self.accept((FIRST_LISTENER - event.token) as usize),
@@ -151,7 +162,8 @@ impl EventLoop {
         let mut due = std::mem::take(&mut self.reminders);
         let tick = self.wheel.advance(self.now, &mut due);
         for reminder in due.drain(..) {
-            self.look_at_deadline(reminder, tick);
+            let token = Token { index: reminder.index, generation: reminder.generation };
+            self.guarded(token, |this| this.look_at_deadline(reminder, tick));
         }
         self.reminders = due;
         self.resume_accepting_in_time();

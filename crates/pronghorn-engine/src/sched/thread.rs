@@ -82,7 +82,8 @@ impl EngineThread {
             log::error!("a handler panicked: its request is failed, the server goes on");
         }
         let (job, output) = exchange.end();
-        self.put_back(|event_loop| event_loop.finish(job, output));
+        let token = job.token;
+        self.put_back(|event_loop| event_loop.guarded(token, |this| this.finish(job, output)));
     }
 
     /// Changes connections from outside the leader's batch, and passes on what came of it.
