@@ -10,14 +10,14 @@ use crate::error::Error;
 /// Userinfo, and whatever could end a host early for another reader, is refused. So is a comma,
 /// though RFC 3986 would let a registered name have one: it reads as two hosts.
 pub fn check(authority: &[u8]) -> Result<(), Error> {
-    let (host, port) = split(authority);
-    let host_fits = match host {
-        [b'[', address @ .., b']'] => is_ipv6(address),
-        _ => is_reg_name(host),
+    let host_len = match authority {
+        [b'[', ..] => ip_literal_len(authority).ok_or(Error::HostMalformed)?,
+        _ => reg_name_len(authority),
     };
-    match host_fits && port.unwrap_or_default().iter().all(u8::is_ascii_digit) {
-        true => Ok(()),
-        false => Err(Error::HostMalformed),
+    match &authority[host_len..] {
+        [] => Ok(()),
+        [b':', port @ ..] if port.iter().all(u8::is_ascii_digit) => Ok(()),
+        _ => Err(Error::HostMalformed),
     }
 }
 
@@ -34,23 +34,31 @@ pub fn split(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether `host` is a `reg-name` (RFC 3986 section 3.2.2); an IPv4 address is one too.
-fn is_reg_name(host: &[u8]) -> bool {
-    host.iter().all(|&byte| REG_NAME_BYTES[byte as usize])
-        && (!host.contains(&b'%') || host.split(|&b| b == b'%').skip(1).all(begins_with_hex))
+/// The length of the `reg-name` at the start (RFC 3986 section 3.2.2); an IPv4 address is one too.
+fn reg_name_len(authority: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        let plain = authority[len..].iter().take_while(|&&byte| REG_NAME_BYTES[byte as usize]);
+        len += plain.count();
+        match authority[len..] {
+            [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                len += 3;
+            }
+            _ => return len,
+        }
+    }
 }
 
-fn begins_with_hex(after_percent: &[u8]) -> bool {
-    matches!(after_percent, [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+/// The length of the IPv6 address in brackets at the start. Zones are refused: they mean something
+/// on one machine only.
+fn ip_literal_len(authority: &[u8]) -> Option<usize> {
+    let end = memchr::memchr(b']', authority)?;
+    let address = str::from_utf8(&authority[1..end]).ok()?;
+    address.parse::<Ipv6Addr>().ok().map(|_| end + 1)
 }
 
-/// Whether `address` is an IPv6 address without zone.
-fn is_ipv6(address: &[u8]) -> bool {
-    str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
-}
-
-/// Unreserved bytes, sub-delims without the comma, and `%`.
-static REG_NAME_BYTES: Charset = charset::alphanumeric_and(b"-._~!$&'()*+;=%");
+/// Unreserved bytes, and sub-delims without the comma.
+static REG_NAME_BYTES: Charset = charset::alphanumeric_and(b"-._~!$&'()*+;=");
 
 #[cfg(test)]
 mod tests {

@@ -210,7 +210,7 @@ fn is_name(name: &[u8], lower: &[u8]) -> bool {
             let chunks = name.as_chunks().0.iter().zip(lower.as_chunks().0);
             is_same_word(name_end, lower_end) && chunks.into_iter().all(|(n, l)| is_same_word(n, l))
         }
-        _ => name.eq_ignore_ascii_case(lower),
+        _ => name.iter().zip(lower).all(|(n, l)| n | (l & 0x40) >> 1 == *l),
     }
 }
 

@@ -174,3 +174,24 @@ const CRLF: &[u8] = b"\r\n";
 
 /// Room for the field lines of nearly every head that browsers and programs send.
 const FEW_FIELDS: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_reused_and_nothing_else() -> Result<(), Error> {
+        let limits = Limits::default();
+        let mut head = RequestHead::default();
+        head.parse(
+            b"OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-A: b\r\n\r\n",
+            &limits,
+        )?;
+        let memory = head.fields.as_ptr();
+        head.parse(b"GET / HTTP/1.0\r\n\r\n", &limits)?;
+        assert_eq!(head.fields.as_ptr(), memory);
+        assert_eq!((head.host, head.fields.len()), (None, 0));
+        assert_eq!((head.method, head.target.form), (Method::Get, target::Form::Origin));
+        Ok(())
+    }
+}
