@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +28,13 @@ def by_line(data: bytes) -> Iterator[bytes]:
 def by_byte(data: bytes) -> Iterator[bytes]:
     """Every byte alone."""
     return _paced([data[at : at + 1] for at in range(len(data))])
+
+
+def at_random(data: bytes) -> Iterator[bytes]:
+    """Cut at a few places that depend on the data alone, so that a failure comes back."""
+    places = random.Random(data)
+    cuts = sorted({0, len(data), *(places.randrange(len(data)) for _ in range(5))})
+    return _paced([data[start:end] for start, end in zip(cuts, cuts[1:])])
 
 
 def _paced(pieces: list[bytes]) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from harness.site import AFTER, Site
 
 HOP_BY_HOP = {
     b"Connection:X-Hop": "connection", b"Keep-Alive:timeout=9": "keep-alive", b"Transfer-Encoding:chunked": "transfer-encoding",
-    b"Upgrade:h2c": "upgrade", b"Trailer:X-T": "trailer", b"TE:trailers": "te", b"Proxy-Authenticate:Basic": "proxy-authenticate",
+    b"Upgrade:h2c": "upgrade", b"Trailer:X-T": "trailer", b"TE:trailers": "te",
 }  # fmt: skip
 
 
