@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html import unescape
@@ -18,7 +17,7 @@ PASSWORD = "correct horse battery staple"
 
 
 @pytest.fixture(scope="module")
-def new_database(tmp_path_factory):
+def database(tmp_path_factory):
     """A database as the commands of the README make it."""
     path = tmp_path_factory.mktemp("django") / "new.sqlite3"
     environment = {**os.environ, "DJANGO_DATABASE": str(path), "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
@@ -28,10 +27,10 @@ def new_database(tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def server(serve, new_database, tmp_path):
-    path = shutil.copy(new_database, tmp_path / "wiki.sqlite3")
-    return serve("django_wiki.wsgi:application", app_dir=PROJECT, env={"DJANGO_DATABASE": str(path)})
+@pytest.fixture(scope="module")
+def server(serve_module, database):
+    """A wiki that the tests share: each writes pages of its own."""
+    return serve_module("django_wiki.wsgi:application", app_dir=PROJECT, env={"DJANGO_DATABASE": str(database)})
 
 
 @pytest.fixture
@@ -59,15 +58,15 @@ def fields(response: httpx.Response) -> dict[str, str]:
     return {tag["name"]: unescape(tag.get("value", "")) for tag in inputs if tag["type"] == "hidden" and "name" in tag}
 
 
-def test_the_migrations_are_those_of_the_models(new_database):
+def test_the_migrations_are_those_of_the_models(database):
     command = [sys.executable, PROJECT / "manage.py", "makemigrations", "--check", "--dry-run"]
-    subprocess.run(command, check=True, env={**os.environ, "DJANGO_DATABASE": str(new_database)})
+    subprocess.run(command, check=True, env={**os.environ, "DJANGO_DATABASE": str(database)})
 
 
 def test_a_reader_reads(reader):
     response = reader.get("/")
     assert response.status_code == 200
-    assert "None yet" in response.text
+    assert "<h1>Pages</h1>" in response.text
     assert reader.get("/wiki/Nothing/").status_code == 404
     assert reader.head("/").content == b""
     assert reader.post("/").status_code in (403, 405)
@@ -99,22 +98,22 @@ def test_an_editor_writes_a_page(editor, reader):
 
 
 def test_history_keeps_what_was_changed(editor):
-    send(editor, "/wiki/Tea/edit/", text="first")
-    send(editor, "/wiki/Tea/edit/", text="second")
-    assert "second" in editor.get("/wiki/Tea/").text
-    history = editor.get("/wiki/Tea/history/").text
+    send(editor, "/wiki/Kept/edit/", text="first")
+    send(editor, "/wiki/Kept/edit/", text="second")
+    assert "second" in editor.get("/wiki/Kept/").text
+    history = editor.get("/wiki/Kept/history/").text
     assert history.index("second") < history.index("first")
     assert "by admin" in history
 
 
 def test_the_later_of_two_editors_is_refused(editor):
-    send(editor, "/wiki/Tea/edit/", text="first")
-    late = fields(editor.get("/wiki/Tea/edit/"))
-    send(editor, "/wiki/Tea/edit/", text="second")
-    refused = editor.post("/wiki/Tea/edit/", data={**late, "text": "third"})
+    send(editor, "/wiki/Shared/edit/", text="first")
+    late = fields(editor.get("/wiki/Shared/edit/"))
+    send(editor, "/wiki/Shared/edit/", text="second")
+    refused = editor.post("/wiki/Shared/edit/", data={**late, "text": "third"})
     assert refused.status_code == 409
     assert "third" in refused.text
-    assert "second" in editor.get("/wiki/Tea/").text
+    assert "second" in editor.get("/wiki/Shared/").text
 
 
 @pytest.mark.parametrize(("path", "values"), [("/new/", {"title": "a/b"}), ("/wiki/Tea/edit/", {"text": ""})])
@@ -125,23 +124,24 @@ def test_a_form_that_is_wrong_is_shown_again(editor, path, values):
 
 
 def test_a_form_from_elsewhere_is_refused(editor):
-    assert editor.post("/wiki/Tea/edit/", data={"text": "stolen", "base": "0"}).status_code == 403
-    assert editor.get("/wiki/Tea/").status_code == 404
+    assert editor.post("/wiki/Stolen/edit/", data={"text": "stolen", "base": "0"}).status_code == 403
+    assert editor.get("/wiki/Stolen/").status_code == 404
 
 
 def test_an_administrator_uses_the_admin(editor, reader):
-    send(editor, "/wiki/Tea/edit/", text="first")
+    send(editor, "/wiki/Doomed/edit/", text="first")
     assert "Site administration" in editor.get("/admin/").text
-    assert ">Tea</a>" in editor.get("/admin/pages/page/", params={"q": "tea"}).text
-    page = re.search(r"/admin/pages/page/(\d+)/change/", editor.get("/admin/pages/page/").text)
-    assert send(editor, page[0].replace("change", "delete"), post="yes").status_code == 302
-    assert reader.get("/wiki/Tea/").status_code == 404
+    found = re.search(
+        r'href="(/admin/pages/page/\d+/)change/[^"]*">Doomed</a>', editor.get("/admin/pages/page/?q=doom").text
+    )
+    assert send(editor, f"{found[1]}delete/", post="yes").status_code == 302
+    assert reader.get("/wiki/Doomed/").status_code == 404
 
 
 def test_a_page_is_sent_again_only_when_it_changed(editor, reader):
-    send(editor, "/wiki/Tea/edit/", text="first")
-    page = reader.get("/wiki/Tea/")
-    again = reader.get("/wiki/Tea/", headers={"If-None-Match": page.headers["etag"]})
+    send(editor, "/wiki/Same/edit/", text="first")
+    page = reader.get("/wiki/Same/")
+    again = reader.get("/wiki/Same/", headers={"If-None-Match": page.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 

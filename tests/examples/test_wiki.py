@@ -20,13 +20,30 @@ GIF = b"GIF89a" + bytes(100)
 WEBP = b"RIFF\x24\x00\x00\x00WEBPVP8 " + bytes(100)
 
 
-@pytest.fixture
-def server(serve, tmp_path):
-    return serve("wiki:application", app_dir=WIKI, env={"WIKI_DATABASE": str(tmp_path / "new" / "wiki.db")})
+@pytest.fixture(scope="module")
+def server(serve_module, tmp_path_factory):
+    """A wiki that the tests share: each writes pages and images under names of its own."""
+    database = tmp_path_factory.mktemp("wiki") / "wiki.db"
+    return serve_module("wiki:application", app_dir=WIKI, env={"WIKI_DATABASE": str(database)})
 
 
 @pytest.fixture
 def client(server):
+    """A client of the wiki that the tests share."""
+    with httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Where the database of `new_client` is."""
+    return tmp_path / "new"
+
+
+@pytest.fixture
+def new_client(serve, folder):
+    """A client of a wiki that was just made."""
+    server = serve("wiki:application", app_dir=WIKI, env={"WIKI_DATABASE": str(folder / "wiki.db")})
     with httpx.Client(base_url=server.url) as client:
         yield client
 
@@ -52,12 +69,12 @@ def upload(client: httpx.Client, filename: str, content: bytes) -> httpx.Respons
     return client.post("/images", files=[("token", (None, token)), ("file", (filename, content))])
 
 
-def test_the_database_and_its_first_page_are_made_at_the_first_start(client, tmp_path):
-    response = client.get("/", follow_redirects=True)
+def test_the_database_and_its_first_page_are_made_at_the_first_start(new_client, folder):
+    response = new_client.get("/", follow_redirects=True)
     assert response.status_code == 200
     assert response.url.path == "/wiki/Home"
     assert "<h2>Markup</h2>" in response.text
-    assert (tmp_path / "new" / "wiki.db").stat().st_size > 0
+    assert (folder / "wiki.db").stat().st_size > 0
 
 
 def test_pages_survive_a_restart(serve, tmp_path):
@@ -93,7 +110,9 @@ def test_no_markup_takes_long(client, repeated):
 
 
 def test_it_can_be_mounted_below_a_path(serve, tmp_path):
-    module = """
+    module = f"""
+import sys
+sys.path.insert(0, {str(WIKI)!r})
 from wiki import application
 
 MOUNT = "/déjà".encode().decode("latin-1")
@@ -104,7 +123,7 @@ def mounted(environ, start_response):
     return application(environ, start_response)
 """
     (tmp_path / "mounted_wiki.py").write_text(module, encoding="utf-8")
-    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db"), "PYTHONPATH": str(WIKI)}
+    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db")}
     server = serve("mounted_wiki:mounted", app_dir=tmp_path, env=environment)
     with httpx.Client(base_url=f"{server.url}/déjà") as client:
         assert client.get("/").headers["location"] == "/d%C3%A9j%C3%A0/wiki/Home"
@@ -171,14 +190,14 @@ def test_texts_of_any_number_of_lines_are_compared_in_time(client):
 
 
 def test_an_older_revision_can_be_read(client):
-    edit(client, "Story", "old text")
-    number = fields(client.get("/edit/Story"))["base"]
-    edit(client, "Story", "new text")
-    page = client.get("/wiki/Story", params={"revision": number})
+    edit(client, "Older", "old text")
+    number = fields(client.get("/edit/Older"))["base"]
+    edit(client, "Older", "new text")
+    page = client.get("/wiki/Older", params={"revision": number})
     assert "old text" in page.text
     assert "new text" not in page.text
     assert client.get("/wiki/Home", params={"revision": number}).status_code == 404
-    assert client.get("/wiki/Story", params={"revision": "1x"}).status_code == 400
+    assert client.get("/wiki/Older", params={"revision": "1x"}).status_code == 400
 
 
 def test_the_later_of_two_editors_is_shown_what_the_other_did(client):
@@ -294,9 +313,9 @@ def test_a_token_is_worth_nothing_with_another_cookie(client, server):
 
 
 def test_a_text_has_a_limit(client):
-    assert edit(client, "Long", "x" * 199_999).status_code == 303
-    assert edit(client, "Long", "é" * 100_000).status_code == 413
-    assert edit(client, "Long", "é" * 1_000_000).status_code == 413
+    assert edit(client, "Limit", "x" * 199_999).status_code == 303
+    assert edit(client, "Limit", "é" * 100_000).status_code == 413
+    assert edit(client, "Limit", "é" * 1_000_000).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -351,24 +370,24 @@ def test_a_boundary_is_seen_wherever_the_reads_cut_it(client):
 @pytest.mark.parametrize(
     "content", [b"", b"GIF", b"<svg onload='alert(1)'>", b"<html>", b"\x89PNG\r\n\x1a", b"RIFF1234WAVE"]
 )
-def test_what_is_no_image_is_not_kept(client, content, tmp_path):
-    assert upload(client, "a.png", content).status_code == 415
-    assert "/images/a.png" not in client.get("/images").text
-    assert list((tmp_path / "new" / "wiki.db.images").iterdir()) == []
+def test_what_is_no_image_is_not_kept(new_client, folder, content):
+    assert upload(new_client, "a.png", content).status_code == 415
+    assert "/images/a.png" not in new_client.get("/images").text
+    assert list((folder / "wiki.db.images").iterdir()) == []
 
 
-def test_an_image_has_a_limit(client, tmp_path):
-    assert upload(client, "a.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 6)).status_code == 303
-    assert upload(client, "b.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 5)).status_code == 415
-    assert upload(client, "c.gif", GIF[:6] + bytes(6 * 1024 * 1024)).status_code == 413
-    assert len(list((tmp_path / "new" / "wiki.db.images").iterdir())) == 1
+def test_an_image_has_a_limit(new_client, folder):
+    assert upload(new_client, "a.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 6)).status_code == 303
+    assert upload(new_client, "b.gif", GIF[:6] + bytes(5 * 1024 * 1024 - 5)).status_code == 415
+    assert upload(new_client, "c.gif", GIF[:6] + bytes(6 * 1024 * 1024)).status_code == 413
+    assert len(list((folder / "wiki.db.images").iterdir())) == 1
 
 
 def test_an_image_is_not_replaced_by_another_of_its_name(client):
-    assert upload(client, "a.gif", GIF).status_code == 303
-    assert upload(client, "a.gif", GIF).status_code == 303
-    assert upload(client, "a.gif", GIF + b"x").status_code == 409
-    assert client.get("/images/a.gif").content == GIF
+    assert upload(client, "kept.gif", GIF).status_code == 303
+    assert upload(client, "kept.gif", GIF).status_code == 303
+    assert upload(client, "kept.gif", GIF + b"x").status_code == 409
+    assert client.get("/images/kept.gif").content == GIF
 
 
 def multipart(*parts: tuple[str, str | None, bytes]) -> bytes:
@@ -413,10 +432,10 @@ def test_a_broken_form_is_refused(client, content_type, form):
 
 def test_a_file_before_the_token_is_refused(client):
     token = fields(client.get("/images"))["token"]
-    form = multipart(("file", "a.gif", GIF), ("token", None, token.encode()))
+    form = multipart(("file", "early.gif", GIF), ("token", None, token.encode()))
     response = client.post("/images", content=form, headers={"Content-Type": "multipart/form-data; boundary=b"})
     assert response.status_code == 403
-    assert client.get("/images/a.gif").status_code == 404
+    assert client.get("/images/early.gif").status_code == 404
 
 
 def test_readers_and_writers_at_once_see_whole_pages(client, server):
@@ -444,16 +463,23 @@ OUTDATED = {
 @pytest.mark.parametrize(
     "checker",
     [
-        "from wsgiref.validate import validator as checker",
-        "from werkzeug.middleware.lint import LintMiddleware as checker",
-        "from paste.lint import middleware as checker",
+        "wsgiref.validate import validator",
+        "werkzeug.middleware.lint import LintMiddleware",
+        "paste.lint import middleware",
     ],
     ids=["wsgiref", "werkzeug", "paste"],
 )
 def test_it_keeps_to_the_interface(serve, tmp_path, checker):
-    module = f"{checker}\nfrom wiki import application\nchecked = checker(application)\n"
+    module = f"""
+import sys
+sys.path.insert(0, {str(WIKI)!r})
+from wiki import application
+from {checker} as checker
+
+checked = checker(application)
+"""
     (tmp_path / "checked_wiki.py").write_text(module, encoding="utf-8")
-    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db"), "PYTHONPATH": str(WIKI)}
+    environment = {"WIKI_DATABASE": str(tmp_path / "wiki.db")}
     server = serve("checked_wiki:checked", app_dir=tmp_path, env=environment)
     with httpx.Client(base_url=server.url) as client:
         assert edit(client, "Home", "checked").status_code == 303
@@ -465,4 +491,5 @@ def test_it_keeps_to_the_interface(serve, tmp_path, checker):
         assert client.get("/search?q=checked").status_code == 200
         assert client.get("/nothing").status_code == 404
         assert client.post("/edit/Home", data={"token": "x"}).status_code == 403
+    server.stop()
     assert set(re.findall(r"\w*(?:Warning|Error): .*", server.log())) <= OUTDATED
