@@ -13,6 +13,18 @@ impl UsageError {
     }
 }
 
+/// The text with a capital letter first and a full stop or question mark last.
+pub(super) fn sentence(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if !text.ends_with(['.', '?']) {
+        text.push('.');
+    }
+    text
+}
+
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::declare::Setting;
+use super::error::sentence;
 use super::kind::Kind;
 use super::listen;
 use super::table::{Settings, TABLE};
@@ -82,14 +83,7 @@ impl Given {
 
     /// A message about the setting of this name, as it was typed.
     pub(super) fn mistake(&self, name: &str, reason: &str) -> UsageError {
-        let mut reason = reason.to_owned();
-        if let Some(first) = reason.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        if !reason.ends_with(['.', '?']) {
-            reason.push('.');
-        }
-        UsageError::new(format!("{} is not valid. {reason}", self.as_typed(name)))
+        UsageError::new(format!("{} is not valid. {}", self.as_typed(name), sentence(reason)))
     }
 
     fn check_workers(&self, settings: &Settings) -> Result<(), UsageError> {

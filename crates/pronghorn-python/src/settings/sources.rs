@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::declare::VARIABLE_PREFIX;
+use super::error::sentence;
 use super::given::{Given, Origin};
 use super::{Setting, TABLE, UsageError, env_file, environment, file};
 
@@ -61,13 +62,13 @@ pub fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "It is a folder.".to_owned(),
         io::ErrorKind::NotADirectory => "It is no folder.".to_owned(),
         io::ErrorKind::InvalidData => "It is not UTF-8 text.".to_owned(),
-        _ => without_number(&error.to_string()),
+        _ => sentence(without_number(&error.to_string())),
     }
 }
 
 /// The standard library ends its texts with ` (os error 98)`.
-fn without_number(text: &str) -> String {
-    format!("{}.", text.split(" (os error").next().unwrap_or(text))
+fn without_number(text: &str) -> &str {
+    text.split(" (os error").next().unwrap_or(text)
 }
 
 type Variable = (String, String, Origin);
@@ -185,6 +186,7 @@ mod tests {
     fn a_reason_has_no_error_number() {
         let in_use = io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error());
         assert_eq!(reason(&in_use), "Address already in use.");
+        assert_eq!(reason(&io::Error::other("the name is too long")), "The name is too long.");
     }
 
     #[test]
