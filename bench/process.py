@@ -46,7 +46,7 @@ class Server:
             stderr=subprocess.STDOUT,
             cwd=cwd,
             env=os.environ | environment,
-            preexec_fn=os.setpgrp,  # a group to signal; a session would have a priority of its own (sched(7), autogroup)
+            preexec_fn=os.setpgrp,  # a group, to signal it; a session would have its own priority: sched(7), autogroup
         )
 
     def __enter__(self):
@@ -99,10 +99,8 @@ class Server:
     def _stop(self):
         """End the process group: politely, then by force."""
         self._signal(signal.SIGTERM)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass
         self._signal(signal.SIGKILL)
         self._process.wait()
 

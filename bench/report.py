@@ -1,6 +1,7 @@
 """What is kept of a run and what is shown of it: raw JSON, and a table for each workload."""
 
 import json
+import operator
 import os
 import platform
 import statistics
@@ -84,32 +85,43 @@ def machine():
 
 
 def table(workload, specs, samples):
-    """Return the Markdown table of one workload; `samples` holds for each server's name a dict (or None) a round."""
-    measured = [spec for spec in specs if any(samples.get(spec.name, ()))]
+    """Return the Markdown table of one workload; `samples` holds a dict a round for each server's name."""
+    measured = [spec for spec in specs if samples.get(spec.name)]
     if not measured:
         return "no server was measured"
-    floor = next((spec.name for spec in measured if spec.name == "floor"), None)
-    best = _best_peer(workload, measured, samples)
     columns = COLUMNS.get(workload, LOAD_COLUMNS)
-    lines = [_row(["server", "threads", *(heading for heading, _, _ in columns), "x floor", f"x {best or 'peer'}"])]
-    lines.append(_row(["---"] + ["--:"] * (len(columns) + 3)))
+    references = _references(workload, measured, samples)
+    headings = ["server", "threads", *(heading for heading, _, _ in columns), *(f"x {name}" for name in references)]
+    lines = [_row(headings), _row(["---"] + ["--:"] * (len(headings) - 1))]
     for spec in measured:
         cells = [_cell(form, _median(samples[spec.name], key)) for _, form, key in columns]
-        ratios = [_cell("{:.2f}", _ratio(workload, samples, spec.name, other)) for other in (floor, best)]
+        ratios = [_cell("{:.2f}", _ratio(workload, samples, spec.name, other)) for other in references]
         lines.append(_row([spec.name, str(spec.threads or "inline"), *cells, *ratios]))
     return "\n".join(lines)
+
+
+def _references(workload, measured, samples):
+    """Return the servers all are divided by: the floor, where it does the same work, and the best peer."""
+    floor = [spec.name for spec in measured if spec.name == "floor" and COMPARED[workload][0] == "cpu_us"]
+    best = _best_peer(workload, measured, samples)
+    return floor + ([best] if best else [])
 
 
 def _best_peer(workload, measured, samples):
     """Return the name of the peer that is best at the compared number.
 
-    Peers are ranked by their ratio to one server in the same rounds: a plain median would rank the noise of rounds.
+    A peer is ranked by its distance from the best of each round: plain medians would rank the noise of rounds.
     """
-    less = COMPARED[workload][1]
+    key, less = COMPARED[workload]
+    pick = min if less else max
     peers = [spec.name for spec in measured if spec.package]
-    ratios = {name: _ratio(workload, samples, name, measured[0].name) for name in peers}
-    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
-    return (min if less else max)(known, key=known.get) if known else None
+    values = {name: [sample[key] for sample in samples[name]] for name in peers}
+    complete = max(map(len, values.values()), default=0)
+    ranked = {name: known for name, known in values.items() if len(known) == complete and all(known)}
+    if not ranked:
+        return None
+    best = [pick(of_round) for of_round in zip(*ranked.values(), strict=True)]
+    return pick(ranked, key=lambda name: statistics.median(map(operator.truediv, ranked[name], best)))
 
 
 def _ratio(workload, samples, name, other):
@@ -117,8 +129,8 @@ def _ratio(workload, samples, name, other):
     key = COMPARED[workload][0]
     ratios = [
         mine[key] / theirs[key]
-        for mine, theirs in zip(samples[name], samples.get(other, ()))
-        if mine and theirs and mine[key] is not None and theirs[key]
+        for mine, theirs in zip(samples[name], samples.get(other, ()), strict=False)
+        if mine[key] is not None and theirs[key]
     ]
     return statistics.median(ratios) if ratios else None
 
@@ -127,7 +139,7 @@ def _median(rounds, key):
     if key.endswith("_mb"):
         kib = _median(rounds, key.replace("_mb", "_kib"))
         return None if kib is None else kib / 1024
-    values = [sample[key] for sample in rounds if sample and sample.get(key) is not None]
+    values = [sample[key] for sample in rounds if sample.get(key) is not None]
     return statistics.median(values) if values else None
 
 

@@ -8,6 +8,7 @@ falls on all of them alike.
 import argparse
 import sys
 import tempfile
+from pathlib import Path
 
 import install
 import report
@@ -21,7 +22,7 @@ def main():
     """Install, build, measure and report what the command line asks for."""
     options = _parse_options()
     install.check_tools()
-    specs = [spec for spec in all_servers(install.build_programs()) if options.selects(spec.name)]
+    specs = [spec for spec in all_servers(install.build_programs()) if spec.name in options.servers]
     install.install_peers(sorted({spec.package for spec in specs if spec.package}))
     specs = [spec for spec in specs if _is_there(spec)]
     with priority(options.nice):
@@ -39,7 +40,7 @@ def run(workload, specs, options):
 
 
 def measure(workload, specs, rounds, seconds):
-    """Return {server: [a dict of numbers, or None, for each round]}; a server that fails is told of and left out."""
+    """Return {server: [a dict of numbers for each round]}; a server that fails is told of and left out."""
     running = [spec for spec in specs if workload in spec.workloads]
     samples = {spec.name: [] for spec in running}
     for number in range(1, rounds + 1):
@@ -81,39 +82,32 @@ def _tell(message):
     print(f"bench: {message}", file=sys.stderr, flush=True)
 
 
-class Options(argparse.Namespace):
-    """What the command line asks for."""
-
-    def selects(self, name):
-        """Whether the server `name` is wanted."""
-        return self.servers is None or name in self.servers
-
-
 def _parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workload", type=_workloads, default=list(WORKLOADS), help=f"of {','.join(WORKLOADS)}")
-    parser.add_argument("--servers", type=_names, help="names from servers.py; default: all")
+    servers = [spec.name for spec in all_servers(Path())]
+    for option, names in (("--workload", list(WORKLOADS)), ("--servers", servers)):
+        help_text = f"some of {','.join(names)}; default: all"
+        parser.add_argument(option, type=_chosen_from(names), default=names, metavar="A,B", help=help_text)
     parser.add_argument("--rounds", type=int, default=5, help="default: 5")
     parser.add_argument("--seconds", type=int, default=5, help="of load for a server in a round; default: 5")
     parser.add_argument("--nice", type=int, default=0, help="priority of servers and load, from -20; default: 0")
     parser.add_argument("--quick", action="store_true", help="one round of 2 seconds, nothing saved: does all work?")
     parser.add_argument("--no-save", action="store_true", help="do not write to results/")
-    options = parser.parse_args(namespace=Options())
+    options = parser.parse_args()
     if options.quick:
         options.rounds, options.seconds, options.no_save = 1, 2, True
     return options
 
 
-def _workloads(text):
-    names = _names(text)
-    unknown = [name for name in names if name not in WORKLOADS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"no workload {', '.join(unknown)}: choose from {', '.join(WORKLOADS)}")
-    return names
+def _chosen_from(known):
+    def parse(text):
+        names = [name for name in text.split(",") if name]
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"no {', '.join(unknown)}: choose from {', '.join(known)}")
+        return names
 
-
-def _names(text):
-    return [name for name in text.split(",") if name]
+    return parse
 
 
 if __name__ == "__main__":

@@ -74,13 +74,13 @@ def _granian(name, threads):
     return ServerSpec(name, threads, command, "granian")
 
 
-def _gunicorn(name, threads, worker_class):
+def _gunicorn(name, threads, worker_class, workloads=PYTHON_WORKLOADS):
     command = (
         *(str(BIN / "gunicorn"), "--worker-class", worker_class, "--workers", "1", "--threads", str(threads)),
         *("--bind", "127.0.0.1:{port}", "--worker-connections", CONNECTIONS, "--keep-alive", str(KEEP_ALIVE)),
         *("--log-level", "error", "bench_app:{app}"),
     )
-    return ServerSpec(name, threads, command, "gunicorn")
+    return ServerSpec(name, threads, command, "gunicorn", workloads)
 
 
 def _waitress():
@@ -119,7 +119,7 @@ def all_servers(target):
         ServerSpec("bjoern", 0, _embedded("bjoern"), "bjoern-binary"),
         _granian("granian", 1),
         _granian("granian-8", 8),
-        _gunicorn("gunicorn-sync", 1, "sync"),
+        _gunicorn("gunicorn-sync", 1, "sync", PYTHON_WORKLOADS - {"idle"}),  # it never keeps a connection
         _gunicorn("gunicorn-8", 8, "gthread"),
         _waitress(),
     ]

@@ -6,9 +6,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Callable
 
 import load
 from process import LOAD_CORE
@@ -103,8 +103,8 @@ def measure_echo(server, seconds):
 def measure_mixed(server, seconds):
     """32 fast connections while 6 others wait in a view that sleeps 50 ms.
 
-    `rate` and the latencies are of the fast ones, `slow_rate` of the others (120 at best); processor time is divided
-    by the requests of both.
+    `rate` and the latencies are of the fast ones, `slow_rate` of the others (120 at best); the processor time that both
+    took is divided by the fast requests.
     """
     slow_seconds = seconds + WARM_UP_SECONDS
     with _client("slow_clients.py", server.port, SLOW_CONNECTIONS, slow_seconds) as slow:
@@ -121,7 +121,11 @@ def measure_memory(server, seconds):
 
 
 def measure_idle(server, seconds):
-    """10,000 idle connections: memory each, and the latency of one request after the other without and with them."""
+    """10,000 idle connections: memory each, and the latency of one request after the other without and with them.
+
+    `held` is how many were answered and `kept` how many the server kept open to the end; memory each (`bytes_each`) is
+    None unless both are all of them.
+    """
     load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
     alone, memory_alone = load.wrk(server.port, 1, seconds), server.memory()
     with _client("idle_clients.py", server.port, IDLE_CONNECTIONS) as idle:
@@ -133,7 +137,7 @@ def measure_idle(server, seconds):
     return memory_held | {
         "held": held,
         "kept": kept,
-        "bytes_each": grown * 1024 / held if held else None,
+        "bytes_each": grown * 1024 / held if kept == IDLE_CONNECTIONS else None,
         "p50_ms_without": alone.p50_ms,
         "p99_ms_without": alone.p99_ms,
         "p50_ms": crowded.p50_ms,

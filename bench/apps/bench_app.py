@@ -9,7 +9,9 @@ import time
 
 HELLO = b"Hello, World!\n"
 SLEEP_SECONDS = 0.05
-RECORDS = [{"id": number, "name": f"record {number}", "tags": ["a", "b"], "score": number * 1.5} for number in range(148)]
+RECORDS = [
+    {"id": number, "name": f"record {number}", "tags": ["a", "b"], "score": number * 1.5} for number in range(148)
+]
 
 
 def hello(environ, start_response):
