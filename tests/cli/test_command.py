@@ -36,6 +36,11 @@ def test_a_reader_that_stops_is_no_error(folder):
     assert done.stderr == ""
 
 
+def test_a_mistake_with_no_one_to_tell_is_still_a_mistake(folder):
+    shell = f"{sys.executable} -m pronghorn --no-such-flag 2>/dev/full"
+    assert subprocess.run(shell, shell=True, cwd=folder, timeout=30).returncode == 2
+
+
 def test_the_reference_page_is_up_to_date(command):
     assert command("--reference").stdout == REFERENCE.read_text()
 

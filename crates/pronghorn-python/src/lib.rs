@@ -32,13 +32,7 @@ mod _pronghorn {
     /// Do what the arguments, without the program's name, ask for, and return the exit status.
     #[pyfunction]
     fn main(py: Python<'_>, argv: Vec<OsString>) -> i32 {
-        match start::command(py, argv) {
-            Ok(()) => 0,
-            Err(failure) => {
-                eprintln!("pronghorn: error: {failure}");
-                failure.status()
-            }
-        }
+        start::main(py, argv)
     }
 
     /// Serve `app` with `settings`, by the names of the settings in Python, and return after the drain.

@@ -25,7 +25,7 @@ pub enum Failure {
 
 impl Failure {
     /// The exit status of the command.
-    pub fn status(&self) -> i32 {
+    fn status(&self) -> i32 {
         match self {
             Self::Usage(_) => 2,
             Self::Start(_) => 1,
@@ -54,11 +54,18 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Does what the arguments, without the program's name, ask for; returns when that is done.
-///
-/// # Errors
-/// What to tell the person who typed them.
-pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
+/// Does what the arguments, without the program's name, ask for; tells what went wrong and gives the exit status.
+pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
+    match command(py, arguments) {
+        Ok(()) => 0,
+        Err(failure) => {
+            tell(&format!("pronghorn: error: {failure}"));
+            failure.status()
+        }
+    }
+}
+
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
     let (action, typed) = cli::parse(arguments)?;
     if let Action::Print(text) = action {
         return Ok(print(&text)?);
@@ -119,6 +126,11 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(vec![value.str()?.extract()?])
 }
 
+/// A line on standard error, which may be closed: there is nowhere else to tell of that.
+fn tell(line: &str) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
 fn gather(direct: Given) -> Result<Gathered, UsageError> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -128,7 +140,7 @@ fn gather(direct: Given) -> Result<Gathered, UsageError> {
         read: &|path| fs::read_to_string(path),
     })?;
     for warning in &gathered.warnings {
-        eprintln!("pronghorn: warning: {warning}");
+        tell(&format!("pronghorn: warning: {warning}"));
     }
     Ok(gathered)
 }
