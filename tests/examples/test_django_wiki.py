@@ -67,7 +67,9 @@ def test_a_reader_reads(reader):
     response = reader.get("/")
     assert response.status_code == 200
     assert "<h1>Pages</h1>" in response.text
-    assert reader.get("/wiki/Nothing/").status_code == 404
+    missing = reader.get("/wiki/Nothing/")
+    assert missing.status_code == 404
+    assert "DEBUG" not in missing.text
     assert reader.head("/").content == b""
     assert reader.post("/").status_code in (403, 405)
 

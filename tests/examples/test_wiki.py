@@ -179,6 +179,31 @@ def test_history_shows_differences_and_reverts(client):
     assert client.get("/history/Story").text.count("<time") == 3
 
 
+def test_any_two_revisions_are_compared(client):
+    numbers = []
+    for text in ("one", "two", "three"):
+        edit(client, "Three", text)
+        numbers.append(fields(client.get("/edit/Three"))["base"])
+    diff = client.get("/diff/Three", params={"from": numbers[0], "to": numbers[2]}).text
+    assert "<del>-one</del>" in diff
+    assert "<ins>+three</ins>" in diff
+    assert "two" not in diff
+    assert "<ins>+one</ins>" in client.get("/diff/Three", params={"to": numbers[0]}).text
+
+
+def test_a_long_history_is_shown_in_parts(client):
+    edit(client, "Busy", "0")
+    for number in range(1, 60):
+        form = fields(client.get("/edit/Busy"))
+        client.post("/edit/Busy", data={**form, "text": str(number), "comment": f"edit {number}."})
+    newer = client.get("/history/Busy").text
+    assert newer.count("<time") == 50
+    older = client.get(unescape(re.search(r'<a href="([^"]*)">Older</a>', newer)[1])).text
+    assert older.count("<time") == 10
+    shown = [int(number) for number in re.findall(r"edit (\d+)\.", newer + older)]
+    assert shown == list(range(59, 0, -1))
+
+
 def test_texts_of_any_number_of_lines_are_compared_in_time(client):
     lines = [str(number) for number in range(1900)]
     edit(client, "Lines", "\n".join(lines))

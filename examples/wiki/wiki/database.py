@@ -47,8 +47,7 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction that reads and writes: committed at the end, undone if the block raises."""
         connection = self.connection
-        # IMMEDIATE takes the write lock now: taken later, after a read, it could be refused without
-        # waiting.
+        # IMMEDIATE takes the write lock now: taken later, after a read, it could be refused without waiting.
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -122,8 +121,7 @@ CREATE TABLE page (
     current INTEGER NOT NULL REFERENCES revision (id) DEFERRABLE INITIALLY DEFERRED
 );
 
--- Numbers of revisions are never used twice: they tell whether a page changed under an editor's
--- hands.
+-- Numbers of revisions are never used twice: they tell whether a page changed under an editor's hands.
 CREATE TABLE revision (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     page INTEGER NOT NULL REFERENCES page (id),

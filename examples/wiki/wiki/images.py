@@ -82,8 +82,7 @@ class Images:
             if kept is not None:
                 raise NameTaken(image.name)
             connection.execute(f"INSERT INTO image ({_COLUMNS}, created) VALUES (?, ?, ?, ?, ?)", row)
-            # Before the commit, so that a row always has its file. Two names of one content share
-            # it.
+            # Before the commit, so that a row always has its file. Two names of one content share it.
             os.replace(draft, self._folder / image.digest)
 
 

@@ -166,8 +166,8 @@ _BLOCK = 64 * 1024
 _MAX_HEADER = 8 * 1024
 _MAX_PARTS = 16
 
-# RFC 2046 section 5.1.1: 1 to 70 of these, the last no space; unquoted only those of a token
-# (RFC 9110 section 5.6.2).
+# RFC 2046 section 5.1.1: 1 to 70 of these, the last no space; unquoted only those of a token (RFC 9110 section
+# 5.6.2).
 _BOUNDARY = re.compile(
     r"boundary=(?:\"(?P<quoted>[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?])\""
     r"|(?P<bare>[0-9A-Za-z'+_\-.]{1,70}))",

@@ -213,8 +213,7 @@ _SEARCH = """\
 <ul class="list">{items}</ul>
 {create}"""
 _HIT = '<li><a href="{href}">{title}</a><div class="note">{excerpt}</div></li>'
-# The line end after <textarea> is the one that HTML drops, so that a leading one of the text is
-# kept.
+# The line end after <textarea> is the one that HTML drops, so that a leading one of the text is kept.
 _EDIT = """\
 <h1>{title}</h1>
 {warning}

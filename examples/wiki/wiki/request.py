@@ -41,8 +41,7 @@ class Body:
         """At most ``size`` bytes; empty at the end."""
         if self._allowed == 0 and self._expected is not None:
             return b""
-        # Without a length one byte more than the limit tells content at the limit from content over
-        # it.
+        # Without a length one byte more than the limit tells content at the limit from content over it.
         room = self._allowed + (self._expected is None)
         data = self._stream.read(min(size, room))
         if not data and self._expected is not None:
@@ -125,8 +124,7 @@ class Request:
         value = self._environ.get("CONTENT_LENGTH", "")
         if value:
             return int(value)
-        # Content without a length came in chunks. Only a server that ends its input may be read to
-        # the end.
+        # Content without a length came in chunks. Only a server that ends its input may be read to the end.
         return None if self._environ.get("wsgi.input_terminated") else 0
 
 

@@ -46,8 +46,7 @@ class Response:
         return etag is not None and (condition == "*" or etag in _OPAQUE_TAG.findall(condition))
 
     def _drop_content(self) -> None:
-        # RFC 9110 section 15.4.5: a 304 repeats the fields for caches, not those that describe
-        # content.
+        # RFC 9110 section 15.4.5: a 304 repeats the fields for caches, not those that describe content.
         self._close()
         self.body = b""
         self.headers = [pair for pair in self.headers if not pair[0].startswith("Content-")]
