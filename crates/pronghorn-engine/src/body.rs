@@ -150,6 +150,7 @@ impl Intake {
         scratch: &mut Vec<u8>,
         storage: &Storage<'_>,
     ) -> Result<Received, BodyError> {
+        scratch.clear();
         // Never past a body of known length: what follows it belongs to the next request.
         let left = self.decoder.remaining();
         let most = left.map_or(SCRATCH, |left| usize::try_from(left).unwrap_or(usize::MAX));
@@ -170,7 +171,6 @@ impl Intake {
         most: usize,
         storage: &Storage<'_>,
     ) -> Result<Received, BodyError> {
-        scratch.clear();
         scratch.reserve_exact(SCRATCH);
         let read = sys::recv(socket, scratch, most).map_err(BodyError::Connection)?;
         let (consumed, complete) = self.feed(scratch, storage)?;

@@ -1,0 +1,185 @@
+//! A server under test: on a port of its own, in this process or in a child process.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::FileExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use pronghorn_engine::{
+    Bind, Body, BodyError, Config, Exchange, Handler, Listener, Server, ServerHandle,
+};
+
+use crate::client::{Client, DEADLINE};
+
+/// A running server; dropped, it drains.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+    ended: Receiver<()>,
+}
+
+impl Running {
+    /// Serves `handle` on a TCP port that the system chooses.
+    pub(crate) fn start(
+        config: Config,
+        handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let listener = Listener::open(&any, 1024).expect("a free port");
+        Self::start_with(config, vec![listener], handle)
+    }
+
+    /// Serves `handle` on `listeners`; `address` is the first one's.
+    pub(crate) fn start_with(
+        config: Config,
+        listeners: Vec<Listener>,
+        handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let address = listeners[0].tcp_address();
+        let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let handler = Arc::new(Function(handle));
+        let server = Server::new(config, listeners, handler, false).expect("a server");
+        let handle = server.handle();
+        let (tell, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            server.run().expect("a monitor thread");
+            tell.send(()).ok();
+        });
+        Running { address, handle, thread: Some(thread), ended }
+    }
+
+    /// A new connection.
+    pub(crate) fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// Begins a drain and does not wait for its end.
+    pub(crate) fn drain(&self) {
+        self.handle.drain();
+    }
+
+    /// Drains, and fails if the server does not end.
+    pub(crate) fn end(mut self) {
+        self.handle.drain();
+        self.ended.recv_timeout(DEADLINE).expect("the server ends");
+        self.thread.take().expect("it ran").join().expect("it did not panic");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.handle.drain();
+    }
+}
+
+struct Function<F>(F);
+
+impl<F: Fn(&mut Exchange<'_>) + Send + Sync + 'static> Handler for Function<F> {
+    fn handle(&self, exchange: &mut Exchange<'_>) {
+        (self.0)(exchange);
+    }
+}
+
+/// Settings with `threads`.
+pub(crate) fn threads(threads: usize) -> Config {
+    Config { threads, ..Config::default() }
+}
+
+/// Answers with all of `body`.
+pub(crate) fn answer(exchange: &mut Exchange<'_>, body: impl Into<Vec<u8>>) {
+    let body = body.into();
+    let kept = body.clone();
+    // Whether the client is there to get it is for the test's client to say.
+    let _ = exchange.respond(200, b"OK", &body, move || Box::new(kept));
+}
+
+/// Answers with the request's target.
+pub(crate) fn answer_target(exchange: &mut Exchange<'_>) {
+    let target = target(exchange);
+    answer(exchange, target);
+}
+
+/// Answers with the request's body.
+pub(crate) fn echo(exchange: &mut Exchange<'_>) {
+    if let Ok(body) = body(exchange) {
+        answer(exchange, body);
+    }
+}
+
+pub(crate) fn target(exchange: &Exchange<'_>) -> String {
+    let raw = exchange.head().target.raw.of(exchange.head_bytes());
+    String::from_utf8_lossy(raw).into_owned()
+}
+
+/// The request's body, from wherever it is.
+pub(crate) fn body(exchange: &mut Exchange<'_>) -> Result<Vec<u8>, BodyError> {
+    Ok(match exchange.receive_body()? {
+        Body::None => Vec::new(),
+        Body::Memory(data) => data,
+        Body::File(file, length) => {
+            let mut data = vec![0; length as usize];
+            file.read_exact_at(&mut data, 0).map_err(BodyError::Storage)?;
+            data
+        }
+        other => panic!("an unexpected body: {other:?}"),
+    })
+}
+
+/// A gate that handlers wait at, and that tells who arrived.
+pub(crate) struct Gate {
+    arrivals: Receiver<String>,
+    open: Sender<()>,
+}
+
+/// The handlers' side of a [`Gate`].
+pub(crate) struct GateKeeper {
+    arrived: Sender<String>,
+    opened: std::sync::Mutex<Receiver<()>>,
+}
+
+/// A gate and its keeper.
+pub(crate) fn gate() -> (Gate, GateKeeper) {
+    let (arrived, arrivals) = channel();
+    let (open, opened) = channel();
+    (Gate { arrivals, open }, GateKeeper { arrived, opened: opened.into() })
+}
+
+impl Gate {
+    /// Waits until a handler arrives; gives its name.
+    pub(crate) fn arrival(&self) -> String {
+        self.arrivals.recv_timeout(DEADLINE).expect("a handler arrives")
+    }
+
+    /// Lets one handler pass.
+    pub(crate) fn open(&self) {
+        self.open.send(()).expect("the server lives");
+    }
+}
+
+impl GateKeeper {
+    /// Waits in a handler until the test opens the gate.
+    pub(crate) fn wait(&self, name: String) {
+        self.arrived.send(name).ok();
+        self.opened.lock().expect("no panic while waiting").recv_timeout(DEADLINE).ok();
+    }
+}
+
+/// Runs the body of the test `name` in a process of its own: it counts or limits what a process has.
+pub(crate) fn in_own_process(name: &str, body: impl FnOnce()) {
+    const MARK: &str = "PRONGHORN_TEST_IN_OWN_PROCESS";
+    if std::env::var_os(MARK).is_some() {
+        return body();
+    }
+    let program = std::env::current_exe().expect("the test's own program");
+    let output = Command::new(program)
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(MARK, "1")
+        .output()
+        .expect("the test's program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{name}: {text}{errors}");
+}
