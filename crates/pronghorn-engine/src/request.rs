@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) body: BodyState,
     /// When the head was complete, in milliseconds of the monotonic clock.
     pub(crate) queued_at: u64,
+    /// When the connection's response before it was done; 0 is never.
+    pub(crate) answered_at: u64,
 }
 
 /// The request's body, on its way.
@@ -53,6 +55,7 @@ impl Request {
             consumed: 0,
             body: BodyState::None,
             queued_at: 0,
+            answered_at: 0,
         }
     }
 

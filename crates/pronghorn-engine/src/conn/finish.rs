@@ -98,7 +98,7 @@ impl EventLoop {
     fn read_next(&mut self, token: Token, mut request: Box<Request>) {
         let Some(conn) = self.conns.get(token) else { return };
         conn.state.next_request();
-        conn.served = true;
+        conn.answered_at = self.now;
         if request.has_rest() {
             request.restart();
             return self.continue_reading(token, request);

@@ -32,8 +32,8 @@ pub(crate) struct Conn {
     pub(crate) listener: u16,
     pub(crate) watched: Watched,
     pub(crate) noted: Noted,
-    /// A request was answered on it.
-    pub(crate) served: bool,
+    /// When its latest response was done, in milliseconds of the monotonic clock; 0 is never.
+    pub(crate) answered_at: u64,
     /// When to look whether it is late; 0 is never.
     pub(crate) deadline: Tick,
     /// When the earliest reminder in the wheel fires; 0 if there is none.
@@ -69,8 +69,8 @@ pub(crate) enum Watched {
 pub(crate) struct Noted {
     /// There may be bytes to read.
     pub(crate) readable: bool,
-    /// The connection is gone in both directions.
-    pub(crate) hung_up: bool,
+    /// The peer has ended its side: behind its last bytes there is the end to read.
+    pub(crate) ended: bool,
 }
 
 impl Conn {
@@ -83,7 +83,7 @@ impl Conn {
             listener,
             watched: Watched::Nothing,
             noted: Noted::default(),
-            served: false,
+            answered_at: 0,
             deadline: 0,
             reminder: 0,
         }

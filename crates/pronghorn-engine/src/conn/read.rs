@@ -34,7 +34,7 @@ impl EventLoop {
     pub(crate) fn on_ready(&mut self, token: Token, ready: &Ready) {
         let Some(conn) = self.conns.get(token) else { return };
         conn.noted.readable |= ready.readable;
-        conn.noted.hung_up |= ready.hung_up;
+        conn.noted.ended |= ready.ended;
         match conn.phase {
             // The thread that runs the request has the socket; this is looked at when it comes back.
             Phase::Running => {}
@@ -131,7 +131,7 @@ impl EventLoop {
         match sys::recv(socket, &mut request.buffer, room) {
             Ok(0) => self.ended_in_head(token, request),
             Ok(read) => {
-                conn.noted.readable = read == room;
+                conn.noted.readable = read == room || conn.noted.ended;
                 if request.buffer.len() == read {
                     self.head_started(token);
                 }
@@ -167,7 +167,7 @@ impl EventLoop {
         let Some(conn) = self.conns.get(token) else { return };
         conn.state.head_started();
         // The time for the first head runs from the connection's opening.
-        if conn.served {
+        if conn.answered_at > 0 {
             self.set_deadline(token, self.config.deadlines.head);
         }
     }
@@ -275,7 +275,7 @@ impl EventLoop {
                 self.refused(token, request, Error::BodyTruncated)
             }
             Ok(received) => {
-                conn.noted.readable = !received.drained;
+                conn.noted.readable = !received.drained || conn.noted.ended;
                 if !received.complete {
                     return self.body_incomplete(token, request, intake);
                 }
@@ -328,6 +328,7 @@ impl EventLoop {
         conn.phase = Phase::Running;
         conn.deadline = 0;
         request.queued_at = self.now;
+        request.answered_at = conn.answered_at;
         let job = Job {
             token,
             socket,

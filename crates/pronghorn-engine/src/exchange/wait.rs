@@ -28,11 +28,11 @@ impl Exchange<'_> {
     pub(super) fn wait_for_client(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
         let attached = self.thread.is_attached();
         self.thread.detach();
-        let ready = if self.thread.shared.single() {
-            self.wait_pumping(write, limit)
+        let until = Instant::now() + limit;
+        let ready = if self.thread.shared.single() || !self.thread.give_leadership() {
+            self.wait_pumping(write, until)
         } else {
-            self.thread.give_leadership();
-            self.wait_alone(write, limit)
+            self.wait_alone(write, until)
         };
         if attached {
             self.thread.attach();
@@ -40,8 +40,7 @@ impl Exchange<'_> {
         ready
     }
 
-    fn wait_alone(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
-        let until = Instant::now() + limit;
+    fn wait_alone(&mut self, write: bool, until: Instant) -> io::Result<bool> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if sys::wait_ready(&self.job.socket, write, None, left)?.0 {
@@ -53,21 +52,21 @@ impl Exchange<'_> {
         }
     }
 
-    /// The only thread does the I/O of all other connections while it waits.
-    fn wait_pumping(&mut self, write: bool, limit: Duration) -> io::Result<bool> {
-        let until = Instant::now() + limit;
+    /// The only thread there is does the I/O of all other connections while it waits.
+    fn wait_pumping(&mut self, write: bool, until: Instant) -> io::Result<bool> {
         let shared = self.thread.shared.clone();
-        loop {
+        while self.thread.leads_still() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(false);
             }
-            let due = shared.event_loop().begin_wait(None).map_or(left, Duration::from_millis);
+            let due = self.thread.begin_wait().map_or(left, Duration::from_millis);
             let events = std::os::fd::AsFd::as_fd(&*shared.selector);
             if sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))?.0 {
                 return Ok(true);
             }
             self.thread.pump();
         }
+        self.wait_alone(write, until)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::state::{ThreadNumber, Wake};
-use super::thread::start_follower;
+use super::state::ThreadNumber;
+use super::thread::carry_out;
 use crate::shared::Shared;
 
 /// After this many looks at a leader that was in no call the monitor sleeps until one begins.
@@ -81,14 +81,6 @@ impl Monitor {
         };
         drop(sched);
         self.seen = None;
-        self.wake(wake);
-    }
-
-    fn wake(&self, wake: Wake) {
-        match wake {
-            Wake::Nobody => {}
-            Wake::Follower => self.shared.followers.notify_one(),
-            Wake::NewThread => start_follower(&self.shared),
-        }
+        carry_out(&shared, wake);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) type ThreadNumber = u32;
 
 /// What a transition asks of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(Hash, PartialOrd, Ord))]
 #[must_use]
 pub(crate) enum Wake {
     /// Nothing.
@@ -52,6 +53,7 @@ pub(crate) enum Follow<J> {
 
 /// The run queue and the roles of the threads.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
 pub(crate) struct Sched<J> {
     queue: VecDeque<J>,
     leader: Option<ThreadNumber>,
@@ -66,7 +68,9 @@ pub(crate) struct Sched<J> {
     standby: usize,
     unclaimed: usize,
     waiting: usize,
+    /// Threads on their way to [`claim`](Sched::claim): notified, or asked for and not begun yet.
     notified: usize,
+    starting: usize,
     threads: usize,
     most: usize,
     stopping: bool,
@@ -87,6 +91,7 @@ impl<J> Sched<J> {
             unclaimed: 0,
             waiting: 0,
             notified: 0,
+            starting: 0,
             threads: 1,
             most,
             stopping: false,
@@ -158,23 +163,10 @@ impl<J> Sched<J> {
         Some(self.claim(me))
     }
 
-    /// A thread that was just started, or notified, takes the role it was woken for.
-    pub(crate) fn claim(&mut self, me: ThreadNumber) -> (Follow<J>, Wake) {
-        if self.stopping {
-            return (Follow::Stop, Wake::Nobody);
-        }
-        if self.leader.is_none() {
-            self.leader = Some(me);
-            // What the old leader left in the queue is for others now.
-            let wake = if self.inline() { Wake::Nobody } else { self.wake_standby() };
-            return (Follow::Lead, wake);
-        }
-        if self.unclaimed > 0 {
-            self.unclaimed -= 1;
-            return (Follow::Attach, Wake::Nobody);
-        }
-        self.waiting += 1;
-        (Follow::Wait, Wake::Nobody)
+    /// A thread that was just started takes the role it was wanted for.
+    pub(crate) fn started(&mut self, me: ThreadNumber) -> (Follow<J>, Wake) {
+        self.starting -= 1;
+        self.claim(me)
     }
 
     /// Takes leadership from `from`, which stays in its call, if it still leads and (where given) still is in call `call`.
@@ -189,13 +181,29 @@ impl<J> Sched<J> {
         self.wake_one()
     }
 
-    /// A thread could not be started: what it was for falls to others.
-    pub(crate) fn thread_failed(&mut self) {
+    /// A thread that waits inside its call asks whether it leads: leadership it gave away and nobody took comes back to it.
+    pub(crate) fn keep_leading(&mut self, me: ThreadNumber) -> bool {
+        if self.leader.is_none() {
+            self.leader = Some(me);
+            self.call += 1;
+            self.outside -= 1;
+        }
+        self.leader == Some(me)
+    }
+
+    /// A thread could not be started: what it was for falls to a waiting one, or else to those that run. The caller also wakes the
+    /// leader, which may be the one to run what is queued now.
+    pub(crate) fn thread_failed(&mut self) -> Wake {
         self.threads -= 1;
-        if self.unclaimed > 0 {
+        self.starting -= 1;
+        if self.waiting > 0 {
+            return self.wake_one();
+        }
+        if self.unclaimed > 0 && self.unclaimed + self.vacancy() > self.notified + self.starting {
             self.unclaimed -= 1;
             self.standby -= 1;
         }
+        Wake::Nobody
     }
 
     /// The leader's present call, if it is in one, and how often it has polled: what the monitor compares.
@@ -254,6 +262,34 @@ impl<J> Sched<J> {
         self.outside == 0 && self.standby == 0
     }
 
+    /// Gives a thread on its way a role: the leader's if nobody leads, else a standby's if one is wanted.
+    fn claim(&mut self, me: ThreadNumber) -> (Follow<J>, Wake) {
+        if self.stopping {
+            return (Follow::Stop, Wake::Nobody);
+        }
+        if self.leader.is_none() {
+            self.leader = Some(me);
+            return (Follow::Lead, self.wake_for_rest());
+        }
+        if self.unclaimed > 0 {
+            self.unclaimed -= 1;
+            return (Follow::Attach, Wake::Nobody);
+        }
+        self.waiting += 1;
+        (Follow::Wait, Wake::Nobody)
+    }
+
+    /// What the old leader left in the queue is for others now, and so is what the new one was woken for.
+    fn wake_for_rest(&mut self) -> Wake {
+        if self.unclaimed > 0 {
+            self.wake_one()
+        } else if self.inline() {
+            Wake::Nobody
+        } else {
+            self.wake_standby()
+        }
+    }
+
     fn wake_standby(&mut self) -> Wake {
         // One at a time: it waits for the interpreter, so the moment the running request blocks it takes the next.
         if self.queue.is_empty() || self.standby > 0 || self.outside >= self.most || self.stopping {
@@ -264,13 +300,26 @@ impl<J> Sched<J> {
         self.wake_one()
     }
 
+    /// Gets a thread for a role just made, unless one is on its way that found its role taken.
     fn wake_one(&mut self) -> Wake {
+        if self.notified + self.starting >= self.unclaimed + self.vacancy() {
+            return Wake::Nobody;
+        }
         if self.waiting > 0 {
             self.waiting -= 1;
             self.notified += 1;
             return Wake::Follower;
         }
         self.threads += 1;
+        self.starting += 1;
         Wake::NewThread
     }
+
+    /// How many leaders are missing.
+    fn vacancy(&self) -> usize {
+        usize::from(self.leader.is_none())
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ impl EngineThread {
     }
 
     fn run_as_follower(mut self) {
-        let (role, wake) = self.shared.sched().claim(self.number);
+        let (role, wake) = self.shared.sched().started(self.number);
         self.wake(wake);
         self.take_roles(role);
     }
@@ -108,10 +108,15 @@ impl EngineThread {
         self.wake(wake);
     }
 
-    /// Lets another thread lead: this one is about to wait inside a request.
-    pub(crate) fn give_leadership(&self) {
+    /// Lets another thread lead: this one is about to wait inside a request. False when no thread is to be had: it goes on leading.
+    pub(crate) fn give_leadership(&self) -> bool {
         let wake = self.shared.sched().promote(self.number, None);
-        self.wake(wake);
+        self.wake(wake) || !self.leads_still()
+    }
+
+    /// Whether this thread, which waits inside a request, is the one to see to events. Leadership that nobody took comes back to it.
+    pub(crate) fn leads_still(&self) -> bool {
+        self.shared.single() || self.shared.sched().keep_leading(self.number)
     }
 
     pub(crate) fn is_attached(&self) -> bool {
@@ -133,12 +138,9 @@ impl EngineThread {
         }
     }
 
-    pub(crate) fn wake(&self, wake: Wake) {
-        match wake {
-            Wake::Nobody => {}
-            Wake::Follower => self.shared.followers.notify_one(),
-            Wake::NewThread => start_follower(&self.shared),
-        }
+    /// Carries out what a transition asked for; false if the thread it wanted could not be started.
+    pub(crate) fn wake(&self, wake: Wake) -> bool {
+        carry_out(&self.shared, wake)
     }
 }
 
@@ -149,21 +151,40 @@ impl Drop for EngineThread {
     }
 }
 
+/// Does what a transition asked for; false if the thread it wanted could not be started.
+pub(super) fn carry_out(shared: &Arc<Shared>, wake: Wake) -> bool {
+    match wake {
+        Wake::Nobody => {}
+        Wake::Follower => shared.followers.notify_one(),
+        Wake::NewThread => {
+            if let Err(error) = start_follower(shared) {
+                log::error!(
+                    "a thread could not be started: {error}; requests go on with the threads there are"
+                );
+                go_on_without(shared);
+                return false;
+            }
+        }
+    }
+    true
+}
+
 /// Starts a thread, which takes the role it is wanted for.
-pub(super) fn start_follower(shared: &Arc<Shared>) {
+fn start_follower(shared: &Arc<Shared>) -> std::io::Result<()> {
     // The thread that begins the server is number 0.
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let theirs = shared.clone();
     let name = format!("pronghorn-{number}");
-    let started = std::thread::Builder::new()
-        .name(name)
-        .stack_size(STACK)
-        .spawn(move || EngineThread::new(theirs, number).run_as_follower());
-    if let Err(error) = started {
-        log::error!(
-            "a thread could not be started: {error}; requests go on with the threads there are"
-        );
-        shared.sched().thread_failed();
+    let builder = std::thread::Builder::new().name(name).stack_size(STACK);
+    builder.spawn(move || EngineThread::new(theirs, number).run_as_follower()).map(drop)
+}
+
+fn go_on_without(shared: &Shared) {
+    let wake = shared.sched().thread_failed();
+    if wake == Wake::Follower {
+        shared.followers.notify_one();
     }
+    // The leader may be the one to run what is queued now.
+    shared.waker.wake();
 }

@@ -42,8 +42,8 @@ pub(crate) struct Ready {
     pub(crate) readable: bool,
     /// The send buffer has room.
     pub(crate) writable: bool,
-    /// The connection is gone in both directions.
-    pub(crate) hung_up: bool,
+    /// The peer has ended its side, or the connection is gone: no other event tells of it.
+    pub(crate) ended: bool,
 }
 
 impl From<Event> for Ready {
@@ -54,7 +54,7 @@ impl From<Event> for Ready {
             token: event.data.u64(),
             readable: flags.intersects(EventFlags::IN | EventFlags::RDHUP) || gone,
             writable: flags.contains(EventFlags::OUT) || gone,
-            hung_up: gone,
+            ended: flags.contains(EventFlags::RDHUP) || gone,
         }
     }
 }

@@ -19,5 +19,5 @@ pub(crate) use socket::{
     Accepted, accept, bind_tcp, bind_unix, discard, inherited, recv, recv_lent, reset_on_close,
     send, send_gathered, shutdown_write,
 };
-pub(crate) use tcp::{defer_accept, fin_gap};
+pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use wait::{hung_up, wait_ready};

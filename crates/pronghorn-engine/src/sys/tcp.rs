@@ -21,9 +21,17 @@ pub(crate) fn defer_accept(listener: impl AsFd) {
     }
 }
 
-/// How long after its last data the peer of a connection sent its FIN. Asked once the FIN is known to have come, and
-/// nothing has been sent to the peer since its data. `None` where the kernel cannot tell (not TCP).
-pub(crate) fn fin_gap(socket: impl AsFd) -> Option<Duration> {
+/// How long ago a peer's last segments came.
+pub(crate) struct LastHeard {
+    /// The last one with data.
+    pub(crate) data: Duration,
+    /// The last one that carried an acknowledgement: once the FIN is known to have come, the FIN, unless something was sent to the
+    /// peer after its data.
+    pub(crate) acknowledgement: Duration,
+}
+
+/// When the peer of a connection was heard. `None` where the kernel cannot tell (not TCP).
+pub(crate) fn last_heard(socket: impl AsFd) -> Option<LastHeard> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: the descriptor is open for the call; the kernel writes at most `length` bytes to the address given.
@@ -41,8 +49,8 @@ pub(crate) fn fin_gap(socket: impl AsFd) -> Option<Duration> {
     }
     // SAFETY: zeroed at first and of integers only, so every bit pattern is a value.
     let info = unsafe { info.assume_init() };
-    // The FIN is the last segment that carried an acknowledgement.
-    Some(Duration::from_millis(u64::from(
-        info.tcpi_last_data_recv.saturating_sub(info.tcpi_last_ack_recv),
-    )))
+    Some(LastHeard {
+        data: Duration::from_millis(info.tcpi_last_data_recv.into()),
+        acknowledgement: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+    })
 }
