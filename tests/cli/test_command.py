@@ -4,8 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pronghorn
 import pytest
+
+import pronghorn
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "settings.md"
 
