@@ -59,12 +59,13 @@ def retire(servers: list[Server]) -> None:
     judged = []
     for server in servers:
         faults = server.faults()
+        ended = server.process.poll() is not None
         try:
             code = server.stop()
         except AssertionError as error:
             judged.append((server, [*faults, str(error)]))
             continue
-        if code != 0 and not faults:
+        if code != 0 and not ended:
             faults.append(f"exit code {code} after TERM")
         judged.append((server, list(dict.fromkeys([*faults, *server.faults()]))))
         server.kill()

@@ -17,6 +17,12 @@ def large(start_response):
     return Counted(32768)
 
 
+def list_of_one(start_response):
+    """16 MB in a list of one."""
+    start_response("200 OK", [("Content-Type", "application/octet-stream")])
+    return [PIECE * 256]
+
+
 def write_first(start_response):
     """A piece through write(), and half a second later another."""
     write = start_response("200 OK", [("Content-Type", "text/plain")])
@@ -56,4 +62,4 @@ class Counted:
         events.append(f"closed after {self.taken}")
 
 
-ROUTES = {"/large": large, "/write": write_first, "/log": log}
+ROUTES = {"/large": large, "/list": list_of_one, "/write": write_first, "/log": log}

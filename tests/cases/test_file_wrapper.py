@@ -37,6 +37,5 @@ def test_what_has_no_descriptor_is_read(file_server, name, body):
     assert file_server.get(f"/{name}").body == body
 
 
-@pytest.mark.parametrize("name", ["whole", "sized"])
-def test_a_file_knows_its_length(file_server, name):
-    assert file_server.get(f"/{name}").get("content-length") == str(len(CONTENT))
+def test_the_length_of_the_application_is_kept(file_server):
+    assert file_server.get("/sized").get("content-length") == str(len(CONTENT))

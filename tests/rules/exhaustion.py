@@ -63,7 +63,7 @@ def stopped_body(site: Site) -> None:
     assert response.status == 408 and response.closes
 
 
-@rule(31, "a body that drips in below the minimum rate is 408", cut=["whole"], hurried=["--body-timeout", "30s"])
+@rule(31, "a body that drips in below the minimum rate is 408", cut=["whole"], hurried=["--body-timeout", "1s"])
 def dripping_body(site: Site) -> None:
     with site.raw() as client:
         client.send(head(b"POST / HTTP/1.1", b"Host: test", b"Content-Length: 100000"))

@@ -10,7 +10,7 @@ from harness.request import chunked, chunks, get, head, post
 from harness.site import Site
 
 DEFAULTS = {
-    "head-timeout": "10s", "body-timeout": "30s", "body-min-rate": "240", "keep-alive": "15s", "write-timeout": "30s", "linger-timeout": "2s",
+    "head-timeout": "10s", "body-timeout": "30s", "body-min-rate": "240", "keep-alive": "15s", "write-timeout": "30s", "linger-timeout": "5s",
     "graceful-timeout": "30s", "max-body": "100MiB", "body-buffer": "1MiB", "limit-request-line": "8KiB", "limit-request-field-size": "8KiB",
     "limit-request-fields": "100", "limit-fields-total": "64KiB", "limit-chunk-extensions": "4KiB", "limit-trailers": "8KiB",
     "max-connections": "20000", "threads": "8", "promote-after": "1ms",
@@ -76,7 +76,7 @@ def test_a_deadline_ends_nothing_sooner(share, flag, begun):
 
 
 def test_each_piece_of_a_body_starts_its_deadline_anew(share):
-    with share("echo:app", "--body-timeout", "600ms").raw() as client:
+    with share("echo:app", "--body-timeout", "600ms", "--body-min-rate", "0").raw() as client:
         client.send(post(b"x" * 10)[:-10])
         client.drip([b"x"] * 10, 0.2)
         assert client.read_response().json()["body"] == "x" * 10
