@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use pyo3::{ffi, prelude::*};
+use pyo3::{Borrowed, ffi, prelude::*};
 
 /// Takes the interpreter's lock for this thread, waiting for it. The thread must not be attached.
 pub(crate) fn attach() {
@@ -90,6 +90,13 @@ impl Object {
     /// The pointer, borrowed from this owner.
     pub(crate) fn as_ptr(&self) -> *mut ffi::PyObject {
         self.0.as_ptr()
+    }
+
+    /// The object, borrowed from this owner.
+    #[inline]
+    pub(crate) fn bind<'a, 'py>(&'a self, py: Python<'py>) -> Borrowed<'a, 'py, PyAny> {
+        // SAFETY: attached (`py`); `self` owns the reference and outlives `'a`.
+        unsafe { Borrowed::from_ptr(py, self.0.as_ptr()) }
     }
 
     /// Gives the object back to PyO3.

@@ -13,13 +13,17 @@ use pyo3::{
     types::{PyBytes, PyMemoryView, PyString},
 };
 
-use super::raw::{Kept, one_byte};
+use super::{
+    file_wrapper::Region,
+    raw::{Kept, one_byte},
+};
 
 /// A request while its application runs. Lives on the stack of the thread that runs it.
 pub(super) struct Call<'py, 'a, 'e> {
     exchange: RefCell<&'a mut Exchange<'e>>,
     status: RefCell<Option<Status<'py>>>,
     write: Bound<'py, PyAny>,
+    written: Cell<bool>,
     gone: Cell<bool>,
 }
 
@@ -69,6 +73,7 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
             exchange: RefCell::new(exchange),
             status: RefCell::new(None),
             write,
+            written: Cell::new(false),
             gone: Cell::new(false),
         }
     }
@@ -95,6 +100,11 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         })
     }
 
+    /// Whether `write` was used: a part of the body came before what the application returned.
+    pub(super) fn has_written(&self) -> bool {
+        self.written.get()
+    }
+
     /// Whether a write found that the client had gone.
     pub(super) fn is_gone(&self) -> bool {
         self.gone.get()
@@ -115,12 +125,9 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         f(self.exchange.borrow_mut().fields())
     }
 
-    /// Method and path, for the log.
-    pub(super) fn describe(&self) -> String {
-        let exchange = self.exchange.borrow();
-        let (head, bytes) = (exchange.head(), exchange.head_bytes());
-        let (method, path) = (head.method_span.of(bytes), head.target.path.of(bytes));
-        format!("{} {}", method.escape_ascii(), path.escape_ascii())
+    /// Method and target, for the log.
+    pub(super) fn label(&self) -> String {
+        self.exchange.borrow().label()
     }
 
     /// A whole response in one write.
@@ -140,32 +147,44 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         exchange.respond(status.code, status.reason(), body, keep).map_err(|_| self.lost())
     }
 
-    /// Fixes the head. It goes out with the first byte of the body.
-    pub(super) fn begin(&self, size: BodySize) -> Result<(), Failure> {
-        let status = self.status.borrow();
-        let status = status.as_ref().ok_or_else(not_started)?;
-        self.exchange.borrow_mut().start(status.code, status.reason(), size);
-        Ok(())
-    }
-
-    /// Sends a part of the body; it is on its way when this returns.
-    pub(super) fn send(&self, chunk: &Bound<'py, PyBytes>) -> Result<(), Failure> {
+    /// Sends a part of the body, unless the response has none; it is with the kernel when this returns. The first takes the head
+    /// along, which says `size`.
+    pub(super) fn send(&self, chunk: &Bound<'py, PyBytes>, size: BodySize) -> Result<(), Failure> {
+        self.begin(size)?;
+        if self.is_bodyless() {
+            return Ok(());
+        }
         self.exchange.borrow_mut().write(chunk.as_bytes()).map_err(|_| self.lost())
     }
 
-    /// Sends a part of a file.
-    pub(super) fn send_file(
-        &self,
-        file: std::fs::File,
-        offset: u64,
-        length: u64,
-    ) -> Result<(), Failure> {
+    /// Sends `region` as the body, unless the response has none.
+    pub(super) fn send_file(&self, region: Region) -> Result<(), Failure> {
+        self.begin(BodySize::Known(region.length))?;
+        if self.is_bodyless() {
+            return Ok(());
+        }
+        let Region { file, offset, length } = region;
         self.exchange.borrow_mut().send_file(file, offset, length).map_err(|_| self.lost())
     }
 
-    /// Nothing more comes. A body shorter than it should be aborts the connection.
-    pub(super) fn finish(&self) {
+    /// Nothing more comes; `size` is the whole if nothing came before. A body shorter than it should be aborts the connection.
+    pub(super) fn finish(&self, size: BodySize) -> Result<(), Failure> {
+        self.begin(size)?;
         self.exchange.borrow_mut().finish();
+        Ok(())
+    }
+
+    /// Fixes the head, unless it is on its way.
+    fn begin(&self, size: BodySize) -> Result<(), Failure> {
+        let mut exchange = self.exchange.borrow_mut();
+        if !exchange.started() {
+            let status = self.status.borrow();
+            let status = status.as_ref().ok_or_else(not_started)?;
+            // What was given to `write` before is a part of the body too, even where none of it is sent.
+            let size = if self.written.get() { BodySize::Unknown } else { size };
+            exchange.start(status.code, status.reason(), size);
+        }
+        Ok(())
     }
 
     /// The application failed.
@@ -176,11 +195,10 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
     /// `write(data)`: sends the head if need be and the data at once.
     pub(super) fn write_now(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let chunk = bytes_of(data.clone(), "write() was given")?;
-        if !self.started() {
-            self.begin(BodySize::Unknown).map_err(into_python)?;
-        }
-        if !self.is_bodyless() {
-            self.send(&chunk).map_err(into_python)?;
+        // No bytes, no head: `start_response` may still change its mind.
+        if !chunk.as_bytes().is_empty() {
+            self.written.set(true);
+            self.send(&chunk, BodySize::Unknown).map_err(into_python)?;
         }
         Ok(data.py().None().into_bound(data.py()))
     }
@@ -203,10 +221,7 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
 
 /// The bytes of one chunk: `chunk` itself, or a copy of another bytes-like object. `verb` begins the error.
 #[inline]
-pub(super) fn bytes_of<'py>(
-    chunk: Bound<'py, PyAny>,
-    verb: &str,
-) -> PyResult<Bound<'py, PyBytes>> {
+pub(super) fn bytes_of<'py>(chunk: Bound<'py, PyAny>, verb: &str) -> PyResult<Bound<'py, PyBytes>> {
     match chunk.cast_into::<PyBytes>() {
         Ok(bytes) => Ok(bytes),
         Err(other) => copy_of(&other.into_inner(), verb),

@@ -11,14 +11,14 @@ pub(super) fn settle(py: Python<'_>, call: &Call<'_, '_, '_>, outcome: Result<()
         Err(Failure::Raised(error)) if !call.is_gone() => {
             report(py, call, "the application failed", &error);
         }
-        Err(_) => log::debug!("{}: the client closed the connection", call.describe()),
+        Err(_) => log::debug!("{}: the client closed the connection", call.label()),
     }
     call.fail();
 }
 
 /// Writes `error` to the log with its traceback, and which request it belongs to.
 pub(super) fn report(py: Python<'_>, call: &Call<'_, '_, '_>, what: &str, error: &PyErr) {
-    log::error!("{}: {what}\n{}", call.describe(), traceback(py, error).trim_end());
+    log::error!("{}: {what}\n{}", call.label(), traceback(py, error).trim_end());
 }
 
 /// What the interpreter would print.

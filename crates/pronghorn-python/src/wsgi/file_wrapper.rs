@@ -77,15 +77,27 @@ fn plain_file<'py>(filelike: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, P
         true => filelike.getattr(intern!(py, "file"))?,
         false => filelike.clone(),
     };
-    let raw = match types.buffered.iter().any(|buffered| inner.get_type().is(buffered)) {
+    let raw = match types.buffered.iter().any(|buffered| reads_as(&inner, buffered.bind(py))) {
         true => inner.getattr(intern!(py, "raw"))?,
         false => inner.clone(),
     };
-    if !raw.get_type().is(&types.raw) || inner.getattr(intern!(py, "closed"))?.is_truthy()? {
+    if !reads_as(&raw, types.raw.bind(py)) || inner.getattr(intern!(py, "closed"))?.is_truthy()? {
         return Ok(None);
     }
     let seekable = inner.call_method0(intern!(py, "seekable"))?.is_truthy()?;
     Ok(seekable.then_some(inner))
+}
+
+/// Whether `file` is a `base`, or of a derived class that leaves alone how it is read.
+fn reads_as<'py>(file: &Bound<'py, PyAny>, base: &Bound<'py, PyType>) -> bool {
+    let class = file.get_type();
+    let inherits = |name: &str| match (class.getattr(name), base.getattr(name)) {
+        (Ok(own), Ok(inherited)) => own.is(&inherited),
+        _ => false,
+    };
+    class.is(base)
+        || (file.is_instance(base).unwrap_or(false)
+            && ["read", "readinto", "seek", "tell", "fileno"].into_iter().all(inherits))
 }
 
 /// The types of Python's own files.

@@ -56,7 +56,11 @@ impl WsgiHandler {
     ///
     /// # Errors
     /// `TypeError` when `app` cannot be called; `MemoryError`.
-    pub(crate) fn new(py: Python<'_>, app: Bound<'_, PyAny>, options: WsgiOptions) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'_>,
+        app: Bound<'_, PyAny>,
+        options: WsgiOptions,
+    ) -> PyResult<Self> {
         if !app.is_callable() {
             return Err(PyTypeError::new_err("a WSGI application must be callable"));
         }
@@ -104,7 +108,9 @@ impl Handler for WsgiHandler {
     fn handle(&self, exchange: &mut Exchange<'_>) {
         attach::assume(|py| {
             if let Err(error) = self.run(py, exchange) {
-                Python::attach(|_| log::error!("a request could not be given to the application: {error}"));
+                Python::attach(|_| {
+                    log::error!("a request could not be given to the application: {error}")
+                });
                 exchange.fail();
             }
         });

@@ -1,12 +1,11 @@
 //! What becomes of the object that the application returned (PEP 3333, "Specification Details").
 
-use std::sync::Arc;
-
 use pronghorn_proto::encode::BodySize;
 use pyo3::{
+    exceptions::PyTypeError,
     intern,
     prelude::*,
-    types::{PyBytes, PyList, PyTuple},
+    types::{PyBytes, PyIterator, PyList, PyTuple},
 };
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
 #[inline]
 pub(super) fn send<'py>(call: &Call<'py, '_, '_>, result: Bound<'py, PyAny>) {
     if let Some(body) = only_item(&result)
-        && !call.started()
+        && !call.has_written()
         && call.respond(&body).is_ok()
     {
         return;
@@ -63,23 +62,16 @@ fn send_body<'py>(call: &Call<'py, '_, '_>, result: &Bound<'py, PyAny>) -> Resul
 
 /// A list or tuple: all of the body is there, so its length is known.
 fn send_items<'py>(call: &Call<'py, '_, '_>, result: &Bound<'py, PyAny>) -> Result<(), Failure> {
-    let chunks: Vec<_> = result
-        .try_iter()?
-        .map(|item| bytes_of(item?, YIELDED))
-        .collect::<PyResult<_>>()?;
+    let items = result.try_iter()?;
+    let chunks = items.map(|item| bytes_of(item?, YIELDED)).collect::<PyResult<Vec<_>>>()?;
     let total = chunks.iter().map(|chunk| chunk.as_bytes().len()).sum::<usize>();
-    if !call.started() && total <= JOINED {
-        let body: Arc<[u8]> = chunks.iter().flat_map(|chunk| chunk.as_bytes()).copied().collect();
-        return call.respond_with(&body, || Box::new(Arc::clone(&body)));
+    if !call.has_written() && total <= JOINED {
+        let body = chunks.iter().map(|chunk| chunk.as_bytes()).collect::<Vec<_>>().concat();
+        return call.respond_with(&body, || Box::new(body.clone()));
     }
-    if !call.started() {
-        call.begin(BodySize::Known(total as u64))?;
-    }
-    if !call.is_bodyless() {
-        chunks.iter().try_for_each(|chunk| call.send(chunk))?;
-    }
-    call.finish();
-    Ok(())
+    let size = BodySize::Known(total as u64);
+    chunks.iter().try_for_each(|chunk| call.send(chunk, size))?;
+    call.finish(size)
 }
 
 /// Sends the file in `wrapper` without reading it; `false` when it has to be read.
@@ -87,48 +79,44 @@ fn send_file<'py>(
     call: &Call<'py, '_, '_>,
     wrapper: &Bound<'py, FileWrapper>,
 ) -> Result<bool, Failure> {
-    if call.started() {
+    if call.has_written() {
         return Ok(false);
     }
     let Some(region) = FileWrapper::region(wrapper)? else { return Ok(false) };
-    call.begin(BodySize::Known(region.length))?;
-    if !call.is_bodyless() {
-        call.send_file(region.file, region.offset, region.length)?;
-    }
-    call.finish();
-    Ok(true)
+    let size = BodySize::Known(region.length);
+    call.send_file(region)?;
+    call.finish(size).map(|()| true)
 }
 
-/// Any other iterable: each chunk is on its way before the next is asked for. Empty ones do not send the head.
+/// Any other iterable: each chunk is with the kernel before the next is asked for. Empty ones do not send the head.
 fn send_chunks<'py>(call: &Call<'py, '_, '_>, result: &Bound<'py, PyAny>) -> Result<(), Failure> {
     let alone = has_one_item(result);
-    let mut chunks = result.try_iter()?;
+    let mut chunks = iterate(result)?;
     // `start_response` may be called as late as by the first chunk, and what a bodyless response would yield is not asked for.
     while !call.is_bodyless() {
-        let Some(chunk) = chunks.next() else { break };
+        let Some(chunk) = chunks.next() else { return call.finish(BodySize::Known(0)) };
         let chunk = bytes_of(chunk?, YIELDED)?;
-        if chunk.as_bytes().is_empty() {
-            continue;
-        }
-        if !call.started() {
-            let size = chunk.as_bytes().len() as u64;
-            call.begin(if alone { BodySize::Known(size) } else { BodySize::Unknown })?;
-        }
-        if !call.is_bodyless() {
-            call.send(&chunk)?;
+        let length = chunk.as_bytes().len() as u64;
+        if length > 0 {
+            call.send(&chunk, if alone { BodySize::Known(length) } else { BodySize::Unknown })?;
         }
     }
-    end(call)
+    call.finish(BodySize::Unknown)
 }
 
-/// Ends a body that was sent in chunks, if there were any.
-fn end(call: &Call<'_, '_, '_>) -> Result<(), Failure> {
-    if !call.started() {
-        let size = if call.is_bodyless() { BodySize::Unknown } else { BodySize::Known(0) };
-        call.begin(size)?;
+/// `bytes` can be iterated too, but give numbers.
+fn iterate<'py>(result: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let py = result.py();
+    let is_body = !result.is_instance_of::<PyBytes>();
+    if is_body
+        && (result.hasattr(intern!(py, "__iter__"))?
+            || result.hasattr(intern!(py, "__getitem__"))?)
+    {
+        return result.try_iter();
     }
-    call.finish();
-    Ok(())
+    let name = result.get_type().name()?;
+    let text = format!("the application returned {name}, not an iterable of bytes such as a list");
+    Err(PyTypeError::new_err(text))
 }
 
 /// PEP 3333, "Handling the Content-Length Header": an iterable of one item tells the length of the body.

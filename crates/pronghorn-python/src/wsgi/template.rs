@@ -5,7 +5,9 @@ use pyo3::{
     types::{PyDict, PyString},
 };
 
-use super::{Listener, WsgiOptions, errors::ErrorStream, file_wrapper::FileWrapper, input::EmptyInput};
+use super::{
+    Listener, WsgiOptions, errors::ErrorStream, file_wrapper::FileWrapper, input::EmptyInput,
+};
 
 /// A dict with every key that an environ has always: PEP 3333, "environ Variables".
 ///

@@ -4,7 +4,7 @@ use std::{fs::File, os::unix::fs::FileExt, sync::Arc};
 
 use memchr::memchr;
 use pronghorn_engine::Body;
-use pyo3::{exceptions::PyOSError, prelude::*, types::PyBytes};
+use pyo3::{prelude::*, types::PyBytes};
 
 use crate::wsgi::raw::{BytesBuffer, Link};
 
@@ -81,7 +81,12 @@ impl Source {
     ///
     /// # Errors
     /// `OSError` when the file cannot be read.
-    pub(super) fn line_length(&mut self, py: Python<'_>, position: u64, most: u64) -> PyResult<u64> {
+    pub(super) fn line_length(
+        &mut self,
+        py: Python<'_>,
+        position: u64,
+        most: u64,
+    ) -> PyResult<u64> {
         match self {
             Source::Memory(bytes) => {
                 let rest = &bytes.as_bytes(py)[position as usize..][..most as usize];

@@ -109,7 +109,8 @@ impl Callable {
         unsafe {
             let object = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
             let object = Bound::from_owned_ptr_or_err(py, object)?;
-            ptr::addr_of_mut!((*object.as_ptr().cast::<Instance>()).vectorcall).write(Some(self.call));
+            ptr::addr_of_mut!((*object.as_ptr().cast::<Instance>()).vectorcall)
+                .write(Some(self.call));
             Ok(object)
         }
     }

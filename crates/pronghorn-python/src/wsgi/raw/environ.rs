@@ -1,8 +1,8 @@
 //! The environ of a request: a copy of its listener's prepared dict, and what this request changes in it.
 
-use std::{cell::Cell, net::IpAddr, ptr};
+use std::net::SocketAddr;
 
-use pronghorn_engine::{Exchange, Peer};
+use pronghorn_engine::{self as engine, Exchange};
 use pronghorn_proto::{
     field::{Field, Known},
     framing::Framing,
@@ -12,8 +12,15 @@ use pronghorn_proto::{
 };
 use pyo3::{ffi, prelude::*, types::PyDict};
 
-use super::{cache::Cache, strings::latin1};
-use crate::interned::{Interned, Text};
+use super::{
+    cache::Cache,
+    connections::{Connection, Connections, Peer},
+    strings::latin1,
+};
+use crate::{
+    attach::Object,
+    interned::{Interned, Text},
+};
 
 /// Builds environs.
 pub(crate) struct Environ {
@@ -22,7 +29,7 @@ pub(crate) struct Environ {
     templates: Vec<Py<PyDict>>,
     script_name: Vec<u8>,
     texts: Cache,
-    peers: Peers,
+    connections: Connections,
 }
 
 impl Environ {
@@ -34,7 +41,7 @@ impl Environ {
             templates,
             script_name: script_name.as_bytes().to_vec(),
             texts: Cache::new(),
-            peers: Peers::new(),
+            connections: Connections::new(),
         }
     }
 
@@ -48,35 +55,55 @@ impl Environ {
         exchange: &Exchange<'_>,
         input: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let environ = self.templates[exchange.local().index].bind(py).copy()?;
         let request = Request { head: exchange.head(), bytes: exchange.head_bytes() };
-        self.set_request_line(&environ, request)?;
+        let environ = self.without_target(py, exchange, request)?;
+        self.set_method(&environ, request)?;
         self.set_target(&environ, request)?;
-        self.set_peer(&environ, exchange)?;
-        self.set_fields(&environ, request)?;
         if let Some(input) = input {
             set(&environ, &self.names.wsgi_input, &input)?;
         }
         Ok(environ)
     }
 
-    /// The template says GET and HTTP/1.1.
+    /// An environ that lacks only method and target, as before on this connection if the rest of the head is as before.
     #[inline]
-    fn set_request_line(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+    fn without_target<'py>(
+        &self,
+        py: Python<'py>,
+        exchange: &Exchange<'_>,
+        request: Request<'_>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let rest = request.rest();
+        let mut connection = match self.connections.take(py, exchange.slot()) {
+            Some(connection) => connection,
+            None => Connection::new(exchange.slot(), self.peer(py, exchange.peer())?),
+        };
+        let environ = match connection.environ(py, rest) {
+            Some(environ) => environ?,
+            None => {
+                let environ = self.templates[exchange.local().index].bind(py).copy()?;
+                self.set_peer(&environ, connection.peer())?;
+                self.set_fields(&environ, request)?;
+                connection.note(rest, &environ)?;
+                environ
+            }
+        };
+        self.connections.put(py, connection);
+        Ok(environ)
+    }
+
+    /// The template says GET.
+    #[inline]
+    fn set_method(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
         let py = environ.py();
-        if request.head.method != Method::Get {
-            match self.names.method(request.head.method) {
-                Some(name) => set(environ, &self.names.request_method, name.bind(py))?,
-                None => {
-                    let name = latin1(py, request.head.method_span.of(request.bytes))?;
-                    set(environ, &self.names.request_method, &name)?;
-                }
+        match self.names.method(request.head.method) {
+            _ if request.head.method == Method::Get => Ok(()),
+            Some(name) => set(environ, &self.names.request_method, name.bind(py)),
+            None => {
+                let name = latin1(py, request.head.method_span.of(request.bytes))?;
+                set(environ, &self.names.request_method, &name)
             }
         }
-        if request.head.version == Version::Http10 {
-            set(environ, &self.names.server_protocol, self.names.http_10.bind(py))?;
-        }
-        Ok(())
     }
 
     /// The template says that the query is empty.
@@ -125,23 +152,28 @@ impl Environ {
         set(environ, &self.names.path_info, &path_info)
     }
 
-    #[inline]
-    fn set_peer(&self, environ: &Bound<'_, PyDict>, exchange: &Exchange<'_>) -> PyResult<()> {
-        let Peer::Inet(address) = exchange.peer() else { return Ok(()) };
-        let (addr, port) = self.peers.texts(environ.py(), exchange.slot(), || {
-            let addr = address_text(address.ip());
-            let addr = self.texts.text(environ.py(), addr.as_bytes())?;
-            Ok((addr, latin1(environ.py(), address.port().to_string().as_bytes())?))
-        })?;
-        set(environ, &self.names.remote_addr, &addr)?;
-        set(environ, &self.names.remote_port, &port)
+    fn peer(&self, py: Python<'_>, peer: engine::Peer) -> PyResult<Option<Peer>> {
+        let engine::Peer::Inet(address) = peer else { return Ok(None) };
+        Ok(Some(Peer {
+            addr: Object::new(self.texts.text(py, address_text(address).as_bytes())?),
+            port: Object::new(latin1(py, address.port().to_string().as_bytes())?),
+        }))
     }
 
-    #[inline]
+    fn set_peer(&self, environ: &Bound<'_, PyDict>, peer: Option<&Peer>) -> PyResult<()> {
+        let Some(peer) = peer else { return Ok(()) };
+        set(environ, &self.names.remote_addr, &peer.addr.bind(environ.py()))?;
+        set(environ, &self.names.remote_port, &peer.port.bind(environ.py()))
+    }
+
+    /// What the version and the fields say. The template says HTTP/1.1.
     fn set_fields(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+        let py = environ.py();
+        if request.head.version == Version::Http10 {
+            set(environ, &self.names.server_protocol, self.names.http_10.bind(py))?;
+        }
         if let Some(host) = request.head.host {
-            let host = self.texts.text(environ.py(), host.of(request.bytes))?;
-            set(environ, &self.names.host, &host)?;
+            set(environ, &self.names.host, &self.texts.text(py, host.of(request.bytes))?)?;
         }
         let mut seen = Seen::default();
         for field in &request.head.fields {
@@ -213,6 +245,16 @@ struct Request<'a> {
     bytes: &'a [u8],
 }
 
+impl<'a> Request<'a> {
+    /// What follows the target. An absolute one replaces Host, so that it counts in.
+    #[inline]
+    fn rest(&self) -> &'a [u8] {
+        let target = &self.head.target;
+        let start = if target.form == Form::Absolute { target.raw.start } else { target.raw.end };
+        &self.bytes[start as usize..]
+    }
+}
+
 #[inline]
 fn set<T>(environ: &Bound<'_, PyDict>, key: &Text, value: &Bound<'_, T>) -> PyResult<()> {
     // SAFETY: attached (`environ`); all three are live objects, and the dict takes references of its own.
@@ -258,8 +300,8 @@ fn environ_key(name: &[u8]) -> Vec<u8> {
 }
 
 /// An address of IPv4 mapped into IPv6 is written as what it is.
-fn address_text(address: IpAddr) -> String {
-    address.to_canonical().to_string()
+fn address_text(address: SocketAddr) -> String {
+    address.ip().to_canonical().to_string()
 }
 
 /// The known fields a request had so far.
@@ -276,64 +318,3 @@ impl Seen {
         again
     }
 }
-
-/// The texts of the addresses of recent connections.
-struct Peers(Box<[PeerSlot]>);
-
-struct PeerSlot {
-    connection: Cell<Option<(u32, u32)>>,
-    addr: Cell<*mut ffi::PyObject>,
-    port: Cell<*mut ffi::PyObject>,
-}
-
-// SAFETY: the cells are touched only with the interpreter's lock held, and no Python code runs between reading a slot and
-// writing it.
-unsafe impl Send for Peers {}
-// SAFETY: as above.
-unsafe impl Sync for Peers {}
-
-type Texts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
-
-impl Peers {
-    fn new() -> Self {
-        let slot = || PeerSlot {
-            connection: Cell::new(None),
-            addr: Cell::new(ptr::null_mut()),
-            port: Cell::new(ptr::null_mut()),
-        };
-        Peers((0..PEERS).map(|_| slot()).collect())
-    }
-
-    /// Address and port of the peer of `connection`, made by `make` when they are not known.
-    #[inline]
-    fn texts<'py>(
-        &self,
-        py: Python<'py>,
-        connection: (u32, u32),
-        make: impl FnOnce() -> PyResult<Texts<'py>>,
-    ) -> PyResult<Texts<'py>> {
-        let slot = &self.0[connection.0 as usize % PEERS];
-        if slot.connection.get() != Some(connection) {
-            return slot.fill(connection, make()?);
-        }
-        // SAFETY: attached (`py`); a slot with a connection owns a reference to both texts.
-        let text = |cell: &Cell<_>| unsafe { Bound::from_borrowed_ptr(py, cell.get()) };
-        Ok((text(&slot.addr), text(&slot.port)))
-    }
-}
-
-impl PeerSlot {
-    fn fill<'py>(&self, connection: (u32, u32), texts: Texts<'py>) -> PyResult<Texts<'py>> {
-        self.connection.set(Some(connection));
-        let addr = self.addr.replace(texts.0.clone().into_ptr());
-        let port = self.port.replace(texts.1.clone().into_ptr());
-        // SAFETY: attached (`texts`); the slot owned both references, if it had any.
-        unsafe {
-            ffi::Py_XDECREF(addr);
-            ffi::Py_XDECREF(port);
-        }
-        Ok(texts)
-    }
-}
-
-const PEERS: usize = 256;

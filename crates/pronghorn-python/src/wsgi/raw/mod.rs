@@ -7,6 +7,7 @@ mod arguments;
 mod bytes;
 mod cache;
 mod callable;
+mod connections;
 mod environ;
 mod file;
 mod link;
