@@ -2,9 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long anything that must happen is waited for.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
@@ -25,7 +24,11 @@ pub(crate) struct Response {
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("the server accepts");
+        Self::on(TcpStream::connect(address).expect("the server accepts"))
+    }
+
+    /// A client on a stream that is connected.
+    pub(crate) fn on(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(DEADLINE)).expect("a timeout");
         stream.set_write_timeout(Some(DEADLINE)).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
@@ -35,6 +38,15 @@ impl Client {
     /// Ends the client's side; it can still read.
     pub(crate) fn half_close(&self) {
         self.stream.shutdown(Shutdown::Write).expect("the connection is there");
+    }
+
+    /// Sends, and reads nothing, until the server has closed the connection.
+    pub(crate) fn send_until_closed(&mut self) {
+        let begun = Instant::now();
+        while self.stream.write(b"more").is_ok() {
+            assert!(begun.elapsed() < DEADLINE, "the server does not close");
+            std::thread::yield_now();
+        }
     }
 
     /// A second hold on the connection, to write by while this one reads.
@@ -51,7 +63,7 @@ impl Client<UnixStream> {
     }
 }
 
-impl<S: Read + Write + AsFd> Client<S> {
+impl<S: Read + Write> Client<S> {
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).expect("the server reads");
     }
@@ -127,9 +139,10 @@ impl<S: Read + Write + AsFd> Client<S> {
         std::mem::take(&mut self.read)
     }
 
-    /// Whether the server has closed or cut the connection by now.
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+    /// Sends what is no request; the server says so without a handler.
+    pub(crate) fn expect_refusal(&mut self) {
+        self.send("nonsense\r\n\r\n");
+        assert_eq!(self.response().status, 400);
     }
 
     fn chunks(&mut self) -> Vec<u8> {

@@ -1,7 +1,16 @@
 //! The engine with handlers in Rust, over real sockets.
 
+mod bodies;
 mod client;
+mod deadlines;
+mod drain;
+mod expect;
 mod given_up;
 mod half_close;
+mod limits;
+mod listeners;
 mod requests;
+mod responses;
 mod server;
+mod slow_readers;
+mod stress;

@@ -133,7 +133,6 @@ fn explore(most: usize, budget: Budget) {
         }
         at += 1;
     }
-    eprintln!("{} states", states.len());
     assert_all_reach_an_end(&states, &comes_from, ends);
 }
 

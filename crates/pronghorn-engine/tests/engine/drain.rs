@@ -1,0 +1,87 @@
+//! The drain: what is in flight is answered, what is idle ends, nothing new begins.
+
+use std::net::TcpStream;
+
+use pronghorn_engine::{Bind, Config, Listener};
+
+use crate::client::{Client, get};
+use crate::server::{Running, answer, answer_target, gate, target, threads};
+
+#[test]
+fn an_idle_server_ends() {
+    for count in [1, 8] {
+        Running::start(threads(count), answer_target).end();
+    }
+}
+
+#[test]
+fn idle_connections_are_closed() {
+    let path = std::env::temp_dir().join(format!("pronghorn-drain-{}", std::process::id()));
+    for count in [1, 8] {
+        // A Unix socket: TCP connections are not even accepted before they say something.
+        let listener = Listener::open(&Bind::Unix(path.clone()), 16).expect("a listener");
+        let server = Running::start_with(threads(count), vec![listener], answer_target);
+        let mut silent = Client::connect_unix(&path);
+        let mut kept = Client::connect_unix(&path);
+        assert!(!kept.get("/").closes());
+        server.drain();
+        kept.expect_end();
+        silent.expect_end();
+        server.end();
+    }
+}
+
+#[test]
+fn a_request_on_its_way_when_the_drain_begins_is_answered_and_told_of_the_close() {
+    for count in [1, 8] {
+        let server = Running::start(threads(count), answer_target);
+        let mut kept = server.connect();
+        let mut begun = server.connect();
+        begun.send("GET /begun HTTP/1.1\r\n");
+        assert!(!kept.get("/").closes());
+        server.drain();
+        let response = kept.get("/late");
+        assert!(response.closes() && response.text() == "/late");
+        kept.expect_end();
+        begun.send("Host: a\r\n\r\n");
+        let response = begun.response();
+        assert!(response.closes() && response.text() == "/begun");
+        server.end();
+    }
+}
+
+#[test]
+fn requests_in_flight_are_answered_and_queued_ones_too() {
+    for count in [1, 2] {
+        let (gate, keeper) = gate();
+        let server = Running::start(threads(count), move |exchange| {
+            let target = target(exchange);
+            keeper.wait(target.clone());
+            answer(exchange, target);
+        });
+        let mut clients: Vec<_> = (0..5).map(|_| server.connect()).collect();
+        for client in &mut clients {
+            client.send(get("/flight"));
+        }
+        (0..count).for_each(|_| drop(gate.arrival()));
+        server.drain();
+        (0..5).for_each(|_| gate.open());
+        for client in &mut clients {
+            let response = client.response();
+            assert_eq!((response.status, response.text()), (200, "/flight".to_owned()));
+            client.expect_end();
+        }
+        server.end();
+    }
+}
+
+#[test]
+fn nothing_is_accepted_any_more() {
+    let server = Running::start(Config::default(), answer_target);
+    let mut idle = server.connect();
+    idle.get("/");
+    server.drain();
+    idle.expect_end();
+    assert!(TcpStream::connect(server.address).is_err());
+    server.end();
+}
