@@ -75,7 +75,7 @@ impl WsgiHandler {
     }
 
     fn run(&self, py: Python<'_>, exchange: &mut Exchange<'_>) -> PyResult<()> {
-        let input = Input::new(py, exchange.take_body())?;
+        let input = Input::of(py, exchange.take_body())?;
         let (input, link) = input.map_or((None, None), |input| (Some(input.object), input.link));
         let environ = self.environ.build(py, exchange, input)?;
         let pair = self.callables.lend(py)?;

@@ -34,7 +34,7 @@ impl Input {
     ///
     /// # Errors
     /// `MemoryError`.
-    pub(super) fn new<'py>(py: Python<'py>, body: Body) -> PyResult<Option<NewInput<'py>>> {
+    pub(super) fn of<'py>(py: Python<'py>, body: Body) -> PyResult<Option<NewInput<'py>>> {
         let (source, link) = match body {
             Body::None => return Ok(None),
             Body::Expected => {

@@ -141,6 +141,7 @@ impl Environ {
         // An absolute target may stop after its authority: that is the root (RFC 9112 section 3.2.1).
         let path: &[u8] = match (form, decoded.as_slice()) {
             (Form::Absolute, []) => b"/",
+            (Form::Asterisk, _) => b"*",
             (_, path) => path,
         };
         let inside = path.strip_prefix(self.script_name.as_slice());
