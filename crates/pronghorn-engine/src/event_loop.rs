@@ -1,6 +1,7 @@
 //! The event loop's own state: connections, deadlines, spare buffers, listeners. One thread at a time has it, for the time
 //! of a batch of events or of one connection put back.
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,6 +45,12 @@ pub(crate) struct EventLoop {
     pub(crate) accepting: Accepting,
     /// Milliseconds of the monotonic clock, as of the latest turn.
     pub(crate) now: u64,
+    /// What the selector reported and nobody has handled yet. A leader that is promoted away leaves them to the next.
+    pub(crate) events: VecDeque<Ready>,
+    time_is_due: bool,
+    one_at_a_time: bool,
+    /// What the leader itself is wanted for.
+    pub(crate) called: Called,
     /// Requests that became complete and are not in the run queue yet.
     pub(crate) ready: Vec<Job>,
     /// Connections with more to read than one turn takes.
@@ -59,6 +66,21 @@ pub(crate) struct EventLoop {
     /// Something is due before the leader's wait ends: it has to be woken.
     pub(crate) wake_leader: bool,
     reminders: Vec<Reminder>,
+}
+
+/// How far the work on events came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// A request is ready; events are left.
+    Interrupted,
+    Done,
+}
+
+/// Events that are for the leader and not for a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Called {
+    pub(crate) signals: bool,
+    pub(crate) waker: bool,
 }
 
 /// Whether connections are accepted.
@@ -91,6 +113,10 @@ impl EventLoop {
             listeners,
             accepting: Accepting::Yes,
             now,
+            events: VecDeque::new(),
+            time_is_due: false,
+            one_at_a_time: false,
+            called: Called::default(),
             ready: Vec::new(),
             again: Vec::new(),
             scratch: Vec::new(),
@@ -105,20 +131,44 @@ impl EventLoop {
         Ok(event_loop)
     }
 
-    /// Handles one batch of events and what time has brought. Complete requests are left in `ready`.
-    pub(crate) fn turn(&mut self, events: &[Ready], attached: bool) {
+    /// Takes in what a poll reported; [`work`](EventLoop::work) handles it.
+    pub(crate) fn begin_turn(&mut self, events: &mut Vec<Ready>) {
         self.now = sys::monotonic_millis();
         self.waits_until = 0;
         self.wake_leader = false;
+        self.events.extend(events.drain(..));
+        self.time_is_due = true;
+    }
+
+    /// Handles events, then what time has brought. Complete requests are left in `ready`; with `one_at_a_time` the work is
+    /// interrupted for the first of them, so that it is run while all of it is in the processor's caches.
+    pub(crate) fn work(&mut self, one_at_a_time: bool, attached: bool) -> Progress {
         self.attached = attached;
-        for event in events {
-            self.guarded(Token::from_u64(event.token), |this| this.dispatch(event));
-        }
-        for token in std::mem::take(&mut self.again) {
-            self.guarded(token, |this| this.proceed(token));
-        }
-        self.pass_time();
+        self.one_at_a_time = one_at_a_time;
+        let progress = self.work_on();
         self.attached = false;
+        progress
+    }
+
+    fn work_on(&mut self) -> Progress {
+        while let Some(event) = self.events.pop_front() {
+            self.guarded(Token::from_u64(event.token), |this| this.dispatch(&event));
+            if self.has_one() {
+                return Progress::Interrupted;
+            }
+        }
+        if std::mem::take(&mut self.time_is_due) {
+            for token in std::mem::take(&mut self.again) {
+                self.guarded(token, |this| this.proceed(token));
+            }
+            self.pass_time();
+        }
+        Progress::Done
+    }
+
+    /// Whether the work is to be interrupted for a request.
+    pub(crate) fn has_one(&self) -> bool {
+        self.one_at_a_time && !self.ready.is_empty()
     }
 
     /// The leader is about to wait for events, at most for `most` milliseconds. Gives for how long it may; `None` is without end.
@@ -152,8 +202,9 @@ impl EventLoop {
 
     fn dispatch(&mut self, event: &Ready) {
         match event.token {
-            LAST_LISTENER..=FIRST_LISTENER => self.accept((FIRST_LISTENER - event.token) as usize),
-            SIGNALS | WAKER => {}
+            LAST_LISTENER..=FIRST_LISTENER => self.accept(event),
+            SIGNALS => self.called.signals = true,
+            WAKER => self.called.waker = true,
             token => self.on_ready(Token::from_u64(token), event),
         }
     }
@@ -167,6 +218,11 @@ impl EventLoop {
         }
         self.reminders = due;
         self.resume_accepting_in_time();
+    }
+
+    /// The place in the list of the listener that an event is about.
+    pub(crate) fn listener_index(event: &Ready) -> usize {
+        (FIRST_LISTENER - event.token) as usize
     }
 
     pub(crate) fn watch_listeners(&self) -> std::io::Result<()> {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use super::Conn;
 use crate::address::Peer;
 use crate::event_loop::{Accepting, EventLoop};
-use crate::sys::{self, Accepted};
+use crate::sys::{self, Accepted, Ready};
 
 /// At most this many connections are taken from a listener in one turn, so that those open already are served between.
 const ACCEPTS_A_TURN: usize = 128;
@@ -16,13 +16,18 @@ pub(crate) const PAUSE_MILLIS: u64 = 100;
 
 impl EventLoop {
     /// Connections wait at a listener.
-    pub(crate) fn accept(&mut self, index: usize) {
+    pub(crate) fn accept(&mut self, event: &Ready) {
+        let index = Self::listener_index(event);
         for _ in 0..ACCEPTS_A_TURN {
             if self.accepting != Accepting::Yes {
                 return;
             }
             if self.conns.len() >= self.config.max_connections {
                 return self.pause(Accepting::Full);
+            }
+            if self.has_one() {
+                // The others wait until it is answered, and those open already have their turn before.
+                return self.events.push_back(*event);
             }
             match sys::accept(&self.listeners[index]) {
                 Accepted::Connection(socket, address) => self.begin(socket, address.into(), index),

@@ -18,7 +18,11 @@ pub(crate) const DRAIN_IDLE: Duration = Duration::from_secs(1);
 
 impl EventLoop {
     /// A request was answered as far as its thread got; `output` is what the socket did not take.
-    pub(crate) fn finish(&mut self, job: Job, output: Output) {
+    pub(crate) fn put_back(&mut self, job: Job, output: Output) {
+        self.guarded(job.token, |this| this.finish(job, output));
+    }
+
+    fn finish(&mut self, job: Job, output: Output) {
         self.now = sys::monotonic_millis();
         let Some(conn) = self.conns.get(job.token) else { return };
         conn.socket = Some(job.socket);

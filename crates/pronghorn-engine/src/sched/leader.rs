@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::state::{Follow, Lead};
+use super::state::{Follow, Lead, Wake};
 use super::thread::EngineThread;
-use crate::event_loop::{Job, SIGNALS, WAKER};
+use crate::conn::Output;
+use crate::event_loop::{Called, Job, Progress};
 use crate::sys::{self, LastHeard};
 
 /// A request that has waited this long in the run queue is looked at: is its client still there?
@@ -13,21 +14,19 @@ const SWEEP_MILLIS: u64 = 250;
 impl EngineThread {
     /// Leads until leadership goes elsewhere; gives the next order as a follower, or none when the server is over.
     pub(super) fn lead(&mut self) -> Option<Follow<Job>> {
-        let mut finished = false;
         self.polled_at = sys::monotonic_millis();
+        let mut served = None;
         loop {
+            let finished = served.is_some();
+            let progress = self.see_to_events(served.take());
             match self.next_as_leader(finished) {
-                Lead::Run(job) => {
-                    self.run(job);
-                    finished = true;
-                    continue;
-                }
+                Lead::Run(job) => served = Some(self.serve(job)),
+                Lead::Poll if progress == Progress::Interrupted => {}
                 Lead::Poll => self.poll(true),
                 Lead::Glance => self.poll(false),
                 Lead::Demoted => return Some(self.next_as_follower(finished)),
                 Lead::Stop => return None,
             }
-            finished = false;
         }
     }
 
@@ -38,17 +37,22 @@ impl EngineThread {
             // No monitor asks for it, and clients may have given up meanwhile.
             sched.ask_glance();
         }
+        let wake =
+            if self.jobs.is_empty() { Wake::Nobody } else { sched.push(self.jobs.drain(..)) };
         let next = sched.lead(self.number, finished);
-        if matches!(next, Lead::Run(_)) && !self.shared.single() && sched.wake_monitor() {
-            drop(sched);
+        let runs = matches!(next, Lead::Run(_));
+        let wake_monitor = runs && !self.shared.single() && sched.wake_monitor();
+        self.runs_inline = sched.inline();
+        drop(sched);
+        self.wake(wake);
+        if wake_monitor {
             self.shared.monitor.notify_one();
         }
         next
     }
 
-    /// Polls once and processes what comes. `block`: waits for events if there are none.
+    /// Polls once. `block`: waits for events if there are none.
     fn poll(&mut self, block: bool) {
-        self.events.clear();
         if self.is_attached() || !block {
             self.wait_for_events(Some(0));
         }
@@ -57,14 +61,16 @@ impl EngineThread {
             let millis = self.begin_wait();
             self.wait_for_events(millis);
         }
-        self.see_to_events();
+        self.begin_turn();
     }
 
-    /// One turn of I/O for a thread that waits inside a request and is the only one.
+    /// One turn of I/O for a thread that waits inside a request and is the one to see to events.
     pub(crate) fn pump(&mut self) {
-        self.events.clear();
         self.wait_for_events(Some(0));
-        self.see_to_events();
+        self.begin_turn();
+        self.runs_inline = false;
+        self.see_to_events(None);
+        self.push_jobs();
     }
 
     /// Announces a wait for events; gives for how many milliseconds it may be, `None` without end.
@@ -73,34 +79,48 @@ impl EngineThread {
         self.shared.event_loop().begin_wait(most)
     }
 
-    fn see_to_events(&mut self) {
-        self.process_batch();
-        self.sweep_if_stale();
-        self.see_to_drain();
-    }
-
     fn wait_for_events(&mut self, millis: Option<u64>) {
         if let Err(error) = self.shared.selector.wait(&mut self.events, millis) {
             log::error!("waiting for events failed: {error}; trying again");
         }
     }
 
-    fn process_batch(&mut self) {
-        let attached = self.is_attached();
+    fn begin_turn(&mut self) {
+        let now = sys::monotonic_millis();
+        self.stale = self.was_away(now);
+        self.polled_at = now;
+        self.turn_is_open = true;
         let shared = self.shared.clone();
-        let mut event_loop = shared.event_loop();
-        event_loop.turn(&self.events, attached);
-        std::mem::swap(&mut event_loop.ready, &mut self.jobs);
-        drop(event_loop);
-        if !self.jobs.is_empty() {
-            self.push_jobs();
+        shared.event_loop().begin_turn(&mut self.events);
+    }
+
+    /// Puts back the connection just served and handles events: one request at a time if they run inline, else all.
+    fn see_to_events(&mut self, served: Option<(Job, Output)>) -> Progress {
+        let one_at_a_time = self.runs_inline && !self.stale;
+        let mut event_loop = self.shared.event_loop();
+        if let Some((job, output)) = served {
+            event_loop.put_back(job, output);
         }
-        if self.events.iter().any(|event| event.token == WAKER) {
+        let progress = event_loop.work(one_at_a_time, self.attached);
+        std::mem::swap(&mut event_loop.ready, &mut self.jobs);
+        let called = std::mem::take(&mut event_loop.called);
+        drop(event_loop);
+        if progress == Progress::Done && std::mem::take(&mut self.turn_is_open) {
+            self.end_turn(called);
+        }
+        progress
+    }
+
+    fn end_turn(&mut self, called: Called) {
+        self.push_jobs();
+        if called.waker {
             self.shared.waker.clear();
         }
-        if self.events.iter().any(|event| event.token == SIGNALS) {
+        if called.signals {
             self.see_to_signals();
         }
+        self.sweep_if_stale();
+        self.see_to_drain();
     }
 
     /// Queued requests are looked at now and then, so one whose client has gone is not run.
@@ -116,9 +136,8 @@ impl EngineThread {
     }
 
     fn sweep_if_stale(&mut self) {
-        let now = sys::monotonic_millis();
-        let was_away = self.was_away(now);
-        self.polled_at = now;
+        let was_away = std::mem::take(&mut self.stale);
+        let now = self.polled_at;
         let mut sched = self.shared.sched();
         let age = sched.oldest().map_or(0, |job| now.saturating_sub(job.request.queued_at));
         let waits = age > SWEEP_MILLIS && now.saturating_sub(self.swept_at) > SWEEP_MILLIS;
@@ -130,7 +149,7 @@ impl EngineThread {
         drop(sched);
         for job in gone {
             log::debug!("a queued request is dropped: its client has gone");
-            self.put_back(|event_loop| event_loop.abandon(job));
+            self.change_loop(|event_loop| event_loop.abandon(job));
         }
     }
 }

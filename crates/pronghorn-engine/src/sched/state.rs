@@ -258,7 +258,7 @@ impl<J> Sched<J> {
     }
 
     /// Whether the leader runs requests itself: nothing runs, or is about to run, outside it.
-    fn inline(&self) -> bool {
+    pub(crate) fn inline(&self) -> bool {
         self.outside == 0 && self.standby == 0
     }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pronghorn_proto::encode::ResponseFields;
 
 use super::state::{Follow, ThreadNumber, Wake};
-use crate::event_loop::Job;
+use crate::conn::Output;
+use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Exchange;
 use crate::shared::Shared;
 use crate::sys::Ready;
@@ -19,8 +20,10 @@ const STACK: usize = 8 << 20;
 pub(crate) struct EngineThread {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: ThreadNumber,
-    attached: bool,
+    pub(super) attached: bool,
+    /// What the latest poll reported.
     pub(super) events: Vec<Ready>,
+    /// Requests that became ready, on their way to the run queue.
     pub(super) jobs: Vec<Job>,
     /// The head of the response being made, reused.
     pub(crate) head: Vec<u8>,
@@ -29,6 +32,12 @@ pub(crate) struct EngineThread {
     /// When this thread last polled and last swept the queue, as leader.
     pub(super) polled_at: u64,
     pub(super) swept_at: u64,
+    /// As leader: requests that become ready are run inline.
+    pub(super) runs_inline: bool,
+    /// As leader: the latest poll came late, so clients may have given up.
+    pub(super) stale: bool,
+    /// As leader: what follows the work on a poll's events is still to do.
+    pub(super) turn_is_open: bool,
 }
 
 impl EngineThread {
@@ -44,6 +53,9 @@ impl EngineThread {
             fields: ResponseFields::default(),
             polled_at: 0,
             swept_at: 0,
+            runs_inline: true,
+            stale: false,
+            turn_is_open: false,
         }
     }
 
@@ -72,8 +84,14 @@ impl EngineThread {
         }
     }
 
-    /// Runs one request: the handler answers, then the connection goes back to the loop.
+    /// Runs one request as a follower: the handler answers, then the connection goes back to the loop.
     pub(super) fn run(&mut self, job: Job) {
+        let (job, output) = self.serve(job);
+        self.change_loop(|event_loop| event_loop.put_back(job, output));
+    }
+
+    /// Has the handler answer one request; gives it back with what the socket did not take.
+    pub(super) fn serve(&mut self, job: Job) -> (Job, Output) {
         self.attach();
         let handler = self.shared.handler.clone();
         let mut exchange = Exchange::new(self, job);
@@ -81,13 +99,11 @@ impl EngineThread {
         if panicked {
             log::error!("a handler panicked: its request is failed, the server goes on");
         }
-        let (job, output) = exchange.end();
-        let token = job.token;
-        self.put_back(|event_loop| event_loop.guarded(token, |this| this.finish(job, output)));
+        exchange.end()
     }
 
-    /// Changes connections from outside the leader's batch, and passes on what came of it.
-    pub(super) fn put_back(&mut self, change: impl FnOnce(&mut crate::event_loop::EventLoop)) {
+    /// Changes connections from outside the leader's work, and passes on what came of it.
+    pub(super) fn change_loop(&mut self, change: impl FnOnce(&mut EventLoop)) {
         let mut event_loop = self.shared.event_loop();
         change(&mut event_loop);
         std::mem::swap(&mut event_loop.ready, &mut self.jobs);
@@ -97,15 +113,15 @@ impl EngineThread {
         if wake_leader {
             self.shared.waker.wake();
         }
-        if !self.jobs.is_empty() {
-            self.push_jobs();
-        }
+        self.push_jobs();
     }
 
     /// Moves what became ready to the run queue.
     pub(super) fn push_jobs(&mut self) {
-        let wake = self.shared.sched().push(self.jobs.drain(..));
-        self.wake(wake);
+        if !self.jobs.is_empty() {
+            let wake = self.shared.sched().push(self.jobs.drain(..));
+            self.wake(wake);
+        }
     }
 
     /// Lets another thread lead: this one is about to wait inside a request. False when no thread is to be had: it goes on leading.
