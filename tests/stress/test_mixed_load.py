@@ -71,7 +71,7 @@ class Load(threading.Thread):
 @pytest.mark.parametrize("threads", ["1", "8"])
 def test_every_request_is_answered_once_with_its_own_answer(serve, threads):
     seed = os.environ.get("STRESS_SEED", "1")
-    server = serve("mixed:app", "--threads", threads, "--log-level", "critical")
+    server = serve("mixed:app", "--threads", threads)
     assert server.get("/fast?0").body == b"0"
     descriptors = process.descriptors(server.pid)
     until = time.monotonic() + SECONDS

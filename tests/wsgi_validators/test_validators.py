@@ -16,9 +16,12 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("validator", ["wsgiref", "werkzeug", "paste"])
-@pytest.mark.parametrize("name", REQUESTS)
-def test_no_objection(share, validator, name):
+# werkzeug's wants the body of a HEAD to be iterated, which PEP 3333 does not ask of a server.
+JUDGED = [(name, validator) for name in REQUESTS for validator in ("wsgiref", "werkzeug", "paste") if (name, validator) != ("HEAD", "werkzeug")]
+
+
+@pytest.mark.parametrize(("name", "validator"), JUDGED)
+def test_no_objection(share, name, validator):
     server = share(f"validated:{validator}")
     before = len(server.log())
     with server.raw() as client:
