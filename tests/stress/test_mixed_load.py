@@ -42,7 +42,11 @@ class Load(threading.Thread):
                 if self.random.random() < 0.05:
                     return self.leave(client)
                 for _, kind, identity in requests:
-                    self.check(client.read_response(), kind, identity)
+                    response = client.read_response()
+                    self.check(response, kind, identity)
+                    if response.closes:
+                        assert kind == "raising" and client.is_closed()
+                        return
 
     def request(self):
         """The bytes of a random request, its kind and its id."""
