@@ -52,10 +52,10 @@ class Site:
         """A new connection, for a check that cuts the bytes itself."""
         return self.server.raw(self.timeout)
 
-    def exchange(self, request: bytes, methods: Sequence[str] = ("GET",)) -> Outcome:
-        """Delivers `request` and AFTER, and reads until the server closes. `methods` are those of the requests in it."""
+    def exchange(self, request: bytes, methods: Sequence[str] = ("GET",), then: bytes = AFTER) -> Outcome:
+        """Delivers `request` and `then`, and reads until the server closes. `methods` are those of the requests in it."""
         with self.raw() as client:
-            client.send_pieces(self.delivery(request + AFTER))
+            client.send_pieces(self.delivery(request + then))
             responses = client.read_to_end(methods)
         went_on = bool(responses) and is_after(responses[-1])
         if went_on:
@@ -75,13 +75,14 @@ class Site:
     def answers(self, request: bytes, *, kept: bool | None = True, methods: Sequence[str] = ("GET",), **seen: Any) -> Response:
         """The request gets one 200 of ECHO, which saw what `seen` says; `environ` may name a part of the environ only.
 
-        `kept` is whether the server then goes on with the connection; None when it may do either.
+        `kept` is whether the server then goes on with the connection, for which AFTER is sent, or closes it by itself; None when
+        it may do either.
         """
-        outcome = self.exchange(request, methods)
+        outcome = self.exchange(request, methods, b"" if kept is False else AFTER)
         response = outcome.only()
         assert response.status == 200, f"{response.status} {response.reason}: {response.body!r}"
         if kept is not None:
-            assert outcome.went_on == kept, "the connection was closed" if kept else "the connection was kept"
+            assert outcome.went_on or not kept, "the connection was closed"
             # HTTP/1.0 closes unless the server says that it does not.
             assert response.closes != kept or b" HTTP/1.0\r\n" in request, f"the Connection field does not say so: {response.fields}"
         if seen:

@@ -176,7 +176,7 @@ def pipelined(site: Site) -> None:
 
 @rule(17, "what follows a request that asked to close gets nothing", inputs=[get(target=b"/smuggled"), b"junk\r\n\r\n", b"\x00" * 1000])
 def after_close(site: Site, junk: bytes) -> None:
-    site.answers(get(b"Connection: close") + junk, kept=False, path="/")
+    site.answers(get(b"Connection: close") + junk + AFTER, kept=False, path="/")
 
 
 @rule(18, "an application that reads the body makes the server send 100 first")
