@@ -13,6 +13,8 @@ Delivery = Callable[[bytes], Iterable[bytes]]
 PAUSE = 0.00005
 # Of anything longer only the number of pieces matters, and the pauses would add up.
 PAUSED_UP_TO = 2048
+EDGE = 1000
+ODD = 97
 
 
 def whole(data: bytes) -> Iterable[bytes]:
@@ -26,8 +28,11 @@ def by_line(data: bytes) -> Iterator[bytes]:
 
 
 def by_byte(data: bytes) -> Iterator[bytes]:
-    """Every byte alone."""
-    return _paced([data[at : at + 1] for at in range(len(data))])
+    """Every byte alone; of long data the first and the last thousand, and the middle in pieces of an odd length."""
+    middle = range(EDGE, max(len(data) - EDGE, EDGE))
+    pieces = [data[at : at + 1] for at in range(len(data)) if at not in middle]
+    between = [data[at : min(at + ODD, middle.stop)] for at in middle[::ODD]]
+    return _paced(pieces[:EDGE] + between + pieces[EDGE:])
 
 
 def at_random(data: bytes) -> Iterator[bytes]:

@@ -129,17 +129,16 @@ class ResponseReader:
             response.body, self._buffer = self._buffer, b""
 
     def _read_exactly(self, response: Response, length: int) -> None:
-        wanted = len(response.body) + length
         pieces = [response.body]
-        while length > 0:
-            if not self._buffer:
-                response.body = b"".join(pieces)
-                self._need(response)
-            piece, self._buffer = self._buffer[:length], self._buffer[length:]
-            pieces.append(piece)
-            length -= len(piece)
-        response.body = b"".join(pieces)
-        assert len(response.body) == wanted
+        try:
+            while length > 0:
+                if not self._buffer:
+                    self._need(response)
+                piece, self._buffer = self._buffer[:length], self._buffer[length:]
+                pieces.append(piece)
+                length -= len(piece)
+        finally:
+            response.body = b"".join(pieces)
 
     def _read_chunks(self, response: Response) -> None:
         while True:
