@@ -90,7 +90,11 @@ impl EventLoop {
     fn resume(&mut self) {
         self.accepting = match self.watch_listeners() {
             Ok(()) => Accepting::Yes,
-            Err(_) => Accepting::PausedUntil(self.now + PAUSE_MILLIS),
+            Err(_) => {
+                // Those that are watched already could not be added again.
+                self.unwatch();
+                Accepting::PausedUntil(self.now + PAUSE_MILLIS)
+            }
         };
     }
 }

@@ -142,3 +142,77 @@ impl Piece {
         Some(length - step)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn sockets() -> (UnixStream, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().expect("a socket pair");
+        ours.set_nonblocking(true).expect("an option");
+        theirs.set_nonblocking(true).expect("an option");
+        (ours, theirs)
+    }
+
+    /// A file of these bytes.
+    fn file(bytes: &[u8]) -> File {
+        let file = sys::temporary_file(&std::env::temp_dir()).expect("a file");
+        sys::write_all_at(&file, bytes, 0).expect("room");
+        file
+    }
+
+    /// Everything that waits at `socket`.
+    fn drained(mut socket: &UnixStream) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let error = socket.read_to_end(&mut bytes).expect_err("no end");
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        bytes
+    }
+
+    #[test]
+    fn pieces_of_every_kind_go_out_in_order_however_often_the_socket_is_full() {
+        let (ours, theirs) = sockets();
+        let mut output = Output::default();
+        let mut expected = Vec::new();
+        // More pieces than one write gathers, and more bytes than the socket takes.
+        for number in 0..60u8 {
+            let bytes = vec![number; 20_000];
+            expected.extend_from_slice(&bytes[5..]);
+            output.push(match number % 3 {
+                0 => Piece::Owned(bytes, 5),
+                1 => Piece::Retained(Box::new(bytes), 5, 20_000),
+                _ => Piece::File(file(&bytes), 5, 19_995),
+            });
+        }
+        let mut got = Vec::new();
+        let mut full = 0;
+        while output.flush(&ours).expect("an open socket") == Flushed::Full {
+            full += 1;
+            got.extend(drained(&theirs));
+        }
+        got.extend(drained(&theirs));
+        assert!(got == expected && output.is_empty() && full > 1);
+    }
+
+    #[test]
+    fn empty_pieces_are_left_out() {
+        let mut output = Output::default();
+        output.push(Piece::Owned(b"head".to_vec(), 4));
+        output.push(Piece::Retained(Box::new("body"), 2, 2));
+        output.push(Piece::File(file(b"file"), 4, 0));
+        assert!(output.is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_is_an_error() {
+        let (ours, theirs) = sockets();
+        let mut output = Output::default();
+        output.push(Piece::File(file(b"short"), 0, 6));
+        let error = output.flush(&ours).expect_err("a byte is missing");
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(drained(&theirs), b"short");
+    }
+}
