@@ -52,7 +52,14 @@ OBJECTS = {
     "None": lambda: None, "int": lambda: 4, "str": lambda: "abcdef", "bytes": lambda: b"abcdef", "tuple": lambda: (b"ab", b"cdef"),
     "map": lambda: map(bytes, [b"ab", b"cdef"]), "nothing": lambda: [],
 }  # fmt: skip
-STATUSES = {"no reason": "200", "empty reason": "200 ", "injection": "200 OK\r\nX-B: c", "bytes": b"200 OK", "int": 200, "kept": "299 My Reason"}
+STATUSES = {
+    "no reason": "200",
+    "empty reason": "200 ",
+    "injection": "200 OK\r\nX-B: c",
+    "bytes": b"200 OK",
+    "int": 200,
+    "kept": "299 My Reason",
+}
 FIELDS = {
     "space in name": [("X A", "1")], "empty name": [("", "1")], "outside latin-1": [("X-A", "\u20ac")], "bytes": [(b"X-A", b"1")],
     "not a pair": [("X-A",)], "number": [("X-A", 1)], "injection": [("X-A", "1\r\nX-B: 2")], "None": None, "colon in name": [("X:A", "1")],

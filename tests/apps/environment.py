@@ -7,7 +7,11 @@ def app(environ, start_response):
     """Answers 200."""
     seen = {key: plain(value) for key, value in environ.items() if key.startswith("wsgi.")}
     seen["environ"] = type(environ).__name__
-    seen["headers"] = "list of tuples of str" if all(type(value) is str for key, value in environ.items() if key.startswith("HTTP_")) else "other"
+    seen["headers"] = (
+        "list of tuples of str"
+        if all(type(value) is str for key, value in environ.items() if key.startswith("HTTP_"))
+        else "other"
+    )
     seen["path"] = environ["PATH_INFO"]
     payload = json.dumps(seen).encode()
     start_response("200 OK", [("Content-Length", str(len(payload)))])

@@ -88,7 +88,9 @@ def reraised(environ, start_response, _):
 def closing(environ, start_response, ending):
     """A body that remembers its close."""
     if ending != "never_starts":
-        status, length = {"no_content": ("204 Gone", None), "short": ("200 OK", "50"), "long": ("200 OK", "2")}.get(ending, ("200 OK", None))
+        status, length = {"no_content": ("204 Gone", None), "short": ("200 OK", "50"), "long": ("200 OK", "2")}.get(
+            ending, ("200 OK", None)
+        )
         start_response(status, [("Content-Length", length)] if length else [])
     return Closing(ending)
 
@@ -127,5 +129,6 @@ def tell(start_response, text):
 
 
 ROUTES = {
-    function.__name__: function for function in [after, forget, late, late_after_empty, written, twice, replaced, reraised, closing]
+    function.__name__: function
+    for function in [after, forget, late, late_after_empty, written, twice, replaced, reraised, closing]
 } | {"remembered": recall}

@@ -1,6 +1,7 @@
 """wsgi.file_wrapper: the position and the length are respected, and the file is closed."""
 
 import pytest
+
 from harness.request import get, head
 
 CONTENT = b"a line of the file\n" + bytes(range(256)) * 1024

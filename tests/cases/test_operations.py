@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+
 from harness.request import chunked, chunks, get, post
 from harness.response import Aborted
 from harness.site import Site
@@ -121,7 +122,9 @@ def test_a_list_of_one_element_gets_its_length_on_a_kept_alive_connection(share)
 @pytest.mark.parametrize("how", ["with the head", "apart", "chunked"])
 def test_a_body_arrives_byte_for_byte(share, size, how):
     body = (bytes(range(256)) * (size // 256 + 1))[:size]
-    request = chunked(chunks(*(body[at : at + 10000] for at in range(0, size, 10000)))) if how == "chunked" else post(body)
+    request = (
+        chunked(chunks(*(body[at : at + 10000] for at in range(0, size, 10000)))) if how == "chunked" else post(body)
+    )
     site = Site(share("echo:app"), delivery=apart if how == "apart" else lambda data: [data])
     site.answers(request, body=body.decode("latin-1"))
 

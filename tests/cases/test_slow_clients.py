@@ -5,6 +5,7 @@ import itertools
 import time
 
 import pytest
+
 from harness import process
 from harness.request import get, head
 
@@ -72,7 +73,9 @@ def test_a_silent_connection_does_not_hold_the_only_worker(share):
         assert_prompt(server)
 
 
-@pytest.mark.parametrize("begun", [b"GET / HTTP/1.1\r\nHost", b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf"])
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nHost", b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf"]
+)
 def test_as_many_half_sent_requests_as_threads_hold_none(share, begun):
     server = share("hello:app", "--threads", "4")
     with server.raw() as first, server.raw() as second, server.raw() as third, server.raw() as fourth:

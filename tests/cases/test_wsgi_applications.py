@@ -1,6 +1,7 @@
 """What WSGI applications do in the field, and what has to come of it."""
 
 import pytest
+
 from harness.request import get, head, post
 from harness.response import Aborted
 
@@ -46,7 +47,9 @@ def test_a_return_value_that_is_no_body_is_a_500(serve, kind):
     server.wait_for_log("TypeError")
 
 
-@pytest.mark.parametrize("kind", ["099%20Low", "1000%20Big", "abc", "injection", "bytes", "int", "20%20OK", "-200%20OK"])
+@pytest.mark.parametrize(
+    "kind", ["099%20Low", "1000%20Big", "abc", "injection", "bytes", "int", "20%20OK", "-200%20OK"]
+)
 def test_a_status_that_is_not_one_is_a_500_that_names_it(serve, kind):
     server = serve("bodies:app")
     response = server.get(f"/statuses/{kind}")

@@ -3,6 +3,7 @@
 from urllib.parse import unquote_to_bytes
 
 import pytest
+
 from corpus.case import Expected, read_corpus
 from harness.delivery import DELIVERIES, at_random
 from harness.site import AFTER, is_after

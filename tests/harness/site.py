@@ -66,13 +66,17 @@ class Site:
         """The request gets one self-delimiting error with one of the statuses and `Connection: close`, then the end."""
         outcome = self.exchange(request)
         response = outcome.only()
-        assert response.status in statuses, f"{response.status} {response.reason} instead of {statuses}: {response.body!r}"
+        assert response.status in statuses, (
+            f"{response.status} {response.reason} instead of {statuses}: {response.body!r}"
+        )
         assert not outcome.went_on, "the server read on after a request it refused"
         assert response.closes, f"no Connection: close in {response.fields}"
         assert response.framing in ("length", "chunked"), "the end of the body is the end of the connection"
         return response
 
-    def answers(self, request: bytes, *, kept: bool | None = True, methods: Sequence[str] = ("GET",), **seen: Any) -> Response:
+    def answers(
+        self, request: bytes, *, kept: bool | None = True, methods: Sequence[str] = ("GET",), **seen: Any
+    ) -> Response:
         """The request gets one 200 of ECHO, which saw what `seen` says; `environ` may name a part of the environ only.
 
         `kept` is whether the server then goes on with the connection, for which AFTER is sent, or closes it by itself; None when
@@ -84,7 +88,9 @@ class Site:
         if kept is not None:
             assert outcome.went_on or not kept, "the connection was closed"
             # HTTP/1.0 closes unless the server says that it does not.
-            assert response.closes != kept or b" HTTP/1.0\r\n" in request, f"the Connection field does not say so: {response.fields}"
+            assert response.closes != kept or b" HTTP/1.0\r\n" in request, (
+                f"the Connection field does not say so: {response.fields}"
+            )
         if seen:
             compare(response.json(), seen)
         return response

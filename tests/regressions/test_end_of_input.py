@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+
 from harness.request import chunked, post
 
 

@@ -41,7 +41,12 @@ def stopped_second_head(site: Site) -> None:
         assert [response.status for response in client.read_to_end()] == [200, 408]
 
 
-@rule(31, "a connection that never says anything is closed", cut=["whole"], hurried=["--head-timeout", "600ms", "--keep-alive", "600ms"])
+@rule(
+    31,
+    "a connection that never says anything is closed",
+    cut=["whole"],
+    hurried=["--head-timeout", "600ms", "--keep-alive", "600ms"],
+)
 def silent_connection(site: Site) -> None:
     with site.raw() as client:
         assert client.is_closed()
@@ -71,7 +76,13 @@ def dripping_body(site: Site) -> None:
         assert [response.status for response in client.read_to_end()] == [408]
 
 
-@rule(31, "a client that takes nothing of its response is let go", app="streams:app", cut=["whole"], hurried=["--write-timeout", "600ms"])
+@rule(
+    31,
+    "a client that takes nothing of its response is let go",
+    app="streams:app",
+    cut=["whole"],
+    hurried=["--write-timeout", "600ms"],
+)
 def stopped_reader(site: Site) -> None:
     with site.server.raw(2 * site.timeout, receive_buffer=65536) as client:
         client.send(get(target=b"/large"))
@@ -85,7 +96,9 @@ def stopped_reader(site: Site) -> None:
 
 @rule(31, "hundreds of slow clients change nothing for others", cut=["whole"])
 def slow_crowd(site: Site) -> None:
-    beginnings = itertools.cycle([b"", b"GET / HTTP/1.1\r\nHost: test\r\n", b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\n1234"])
+    beginnings = itertools.cycle(
+        [b"", b"GET / HTTP/1.1\r\nHost: test\r\n", b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\n1234"]
+    )
     with contextlib.ExitStack() as open_until_the_end:
         for _ in range(300):
             client = open_until_the_end.enter_context(site.raw())

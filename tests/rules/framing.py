@@ -16,7 +16,9 @@ def malformed_length(site: Site, value: bytes) -> None:
     site.refuses(head(b"POST / HTTP/1.1", b"Host: test", b"Content-Length: " + value) + b"hello", 400)
 
 
-@rule(11, "a Content-Length too large for any counter is refused", inputs=[b"1" * 20, b"9" * 30, b"18446744073709551621"])
+@rule(
+    11, "a Content-Length too large for any counter is refused", inputs=[b"1" * 20, b"9" * 30, b"18446744073709551621"]
+)
 def overflowing_length(site: Site, value: bytes) -> None:
     site.refuses(head(b"POST / HTTP/1.1", b"Host: test", b"Content-Length: " + value) + b"hello", 400, 413)
 
@@ -174,7 +176,11 @@ def pipelined(site: Site) -> None:
     assert paths == ["/0", "/1", "/2", "/3", "/4", "/5"]
 
 
-@rule(17, "what follows a request that asked to close gets nothing", inputs=[get(target=b"/smuggled"), b"junk\r\n\r\n", b"\x00" * 1000])
+@rule(
+    17,
+    "what follows a request that asked to close gets nothing",
+    inputs=[get(target=b"/smuggled"), b"junk\r\n\r\n", b"\x00" * 1000],
+)
 def after_close(site: Site, junk: bytes) -> None:
     site.answers(get(b"Connection: close") + junk + AFTER, kept=False, path="/")
 
@@ -216,7 +222,9 @@ def early_refusal(site: Site) -> None:
     assert uploaded, "the server reset the connection under the upload"
 
 
-@rule(19, "an answer given before the body came reaches a client that is still uploading", app="unread:app", cut=["whole"])
+@rule(
+    19, "an answer given before the body came reaches a client that is still uploading", app="unread:app", cut=["whole"]
+)
 def early_answer(site: Site) -> None:
     with site.raw() as client:
         length = b"Content-Length: %d" % (64 * UPLOAD)

@@ -107,7 +107,11 @@ def control_byte_in_request_line(site: Site, byte: bytes) -> None:
     site.refuses(get(target=b"/a" + byte + b"b"), 400)
 
 
-@rule(5, "bytes from 0x80 up stay one value, read as latin-1", inputs=[b"\x80", b"\xc3\xa9", b"\xe9", b"\xff", b"\x85 \xa0"])
+@rule(
+    5,
+    "bytes from 0x80 up stay one value, read as latin-1",
+    inputs=[b"\x80", b"\xc3\xa9", b"\xe9", b"\xff", b"\x85 \xa0"],
+)
 def high_bytes(site: Site, value: bytes) -> None:
     site.answers(get(b"X-A: <" + value + b">"), environ={"HTTP_X_A": f"<{value.decode('latin-1')}>"})
 
@@ -221,5 +225,10 @@ def ignored_upgrade(site: Site, lines: list[bytes]) -> None:
 
 @rule(10, "HTTP/1.0 cannot upgrade")
 def upgrade_in_old_version(site: Site) -> None:
-    fields = [b"Connection: Upgrade", b"Upgrade: websocket", b"Sec-WebSocket-Version: 12", b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
+    fields = [
+        b"Connection: Upgrade",
+        b"Upgrade: websocket",
+        b"Sec-WebSocket-Version: 12",
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    ]
     site.answers(head(b"GET /old HTTP/1.0", b"Host: test", *fields), kept=False, path="/old")

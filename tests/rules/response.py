@@ -25,19 +25,34 @@ def head_without_body(site: Site, example: tuple[bytes, str]) -> None:
     assert outcome.went_on
 
 
-@rule(21, "a response to HEAD has no body when its length is unknown", app="responses:app", inputs=[b"generator", b"unsized/200"])
+@rule(
+    21,
+    "a response to HEAD has no body when its length is unknown",
+    app="responses:app",
+    inputs=[b"generator", b"unsized/200"],
+)
 def head_without_length(site: Site, target: bytes) -> None:
     outcome = site.exchange(head(b"HEAD /" + target + b" HTTP/1.1", b"Host: test"), ["HEAD"])
     assert outcome.only().status == 200 and outcome.went_on
 
 
-@rule(21, "204 has neither body nor length, whatever the application yields", app="responses:app", inputs=[b"status", b"unsized"])
+@rule(
+    21,
+    "204 has neither body nor length, whatever the application yields",
+    app="responses:app",
+    inputs=[b"status", b"unsized"],
+)
 def no_content(site: Site, name: bytes) -> None:
     outcome = site.exchange(get(target=b"/" + name + b"/204"))
     assert outcome.only().status == 204 and outcome.went_on
 
 
-@rule(21, "304 has no body, whatever the application yields", app="responses:app", inputs=[(b"status", "13"), (b"unsized", None)])
+@rule(
+    21,
+    "304 has no body, whatever the application yields",
+    app="responses:app",
+    inputs=[(b"status", "13"), (b"unsized", None)],
+)
 def not_modified(site: Site, example: tuple[bytes, str | None]) -> None:
     name, length = example
     outcome = site.exchange(get(target=b"/" + name + b"/304"))
@@ -68,7 +83,12 @@ def long_body(site: Site, target: bytes) -> None:
     assert response.status == 500 or response.body == b"one tw"
 
 
-@rule(22, "a length of 0 sends no body", app="responses:app", inputs=[b"length/0", b"length_in_pieces/0", b"length_written/0"])
+@rule(
+    22,
+    "a length of 0 sends no body",
+    app="responses:app",
+    inputs=[b"length/0", b"length_in_pieces/0", b"length_written/0"],
+)
 def empty_body(site: Site, target: bytes) -> None:
     response = site.exchange(get(target=b"/" + target)).only()
     assert response.status == 500 or response.body == b""
@@ -95,14 +115,24 @@ def injected_field(site: Site, line: bytes) -> None:
     assert response.status == 500 and not response.all("x-b")
 
 
-@rule(24, "an application that fails before the head is a plain 500", app="responses:app", inputs=[b"/fail_before", b"/fail_unsent"])
+@rule(
+    24,
+    "an application that fails before the head is a plain 500",
+    app="responses:app",
+    inputs=[b"/fail_before", b"/fail_unsent"],
+)
 def failure_before_head(site: Site, target: bytes) -> None:
     response = site.exchange(get(target=target)).only()
     assert response.status == 500
     assert b"secret-detail" not in response.body and b"Traceback" not in response.body
 
 
-@rule(24, "an application that fails after the head never looks complete", app="responses:app", inputs=[b"", b"13", b"9999"])
+@rule(
+    24,
+    "an application that fails after the head never looks complete",
+    app="responses:app",
+    inputs=[b"", b"13", b"9999"],
+)
 def failure_after_head(site: Site, length: bytes) -> None:
     with site.raw() as client:
         client.send_pieces(site.delivery(get(target=b"/fail_after/" + length) + AFTER))

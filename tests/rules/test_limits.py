@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+
 from harness.request import chunked, chunks, get, head, post
 from harness.site import Site
 
@@ -19,8 +20,18 @@ LIMITED = [
     ("--limit-request-line", get(target=b"/" + b"a" * 100), get(target=b"/" + b"a" * 200), 414),
     ("--limit-request-field-size", get(b"X: " + b"a" * 100), get(b"X: " + b"a" * 200), 431),
     ("--limit-fields-total", get(b"X: " + b"a" * 60), get(*[b"X: " + b"a" * 60] * 3), 431),
-    ("--limit-chunk-extensions", chunked(b"0;" + b"a" * 100 + b"\r\n\r\n"), chunked(b"0;" + b"a" * 200 + b"\r\n\r\n"), 413),
-    ("--limit-trailers", chunked(b"0\r\nX: " + b"a" * 100 + b"\r\n\r\n"), chunked(b"0\r\nX: " + b"a" * 200 + b"\r\n\r\n"), 413),
+    (
+        "--limit-chunk-extensions",
+        chunked(b"0;" + b"a" * 100 + b"\r\n\r\n"),
+        chunked(b"0;" + b"a" * 200 + b"\r\n\r\n"),
+        413,
+    ),
+    (
+        "--limit-trailers",
+        chunked(b"0\r\nX: " + b"a" * 100 + b"\r\n\r\n"),
+        chunked(b"0\r\nX: " + b"a" * 200 + b"\r\n\r\n"),
+        413,
+    ),
     ("--max-body", post(b"a" * 128), post(b"a" * 129), 413),
     ("--max-body", chunked(chunks(b"a" * 100, b"a" * 28)), chunked(chunks(b"a" * 100, b"a" * 29)), 413),
 ]
@@ -38,7 +49,9 @@ def test_the_default_is_the_promised_one(printed_settings, name, value):
     assert printed_settings[name] == value
 
 
-@pytest.mark.parametrize(("flag", "within", "beyond", "status"), LIMITED, ids=[f"{flag} {status}" for flag, _, _, status in LIMITED])
+@pytest.mark.parametrize(
+    ("flag", "within", "beyond", "status"), LIMITED, ids=[f"{flag} {status}" for flag, _, _, status in LIMITED]
+)
 def test_a_limit_is_what_its_flag_says(share, flag, within, beyond, status):
     site = Site(share("echo:app", flag, "128"))
     site.answers(within)
@@ -54,7 +67,9 @@ def test_the_number_of_fields_is_what_its_flag_says(share):
 def test_a_body_limit_holds_for_an_application_that_was_started_early(share):
     site = Site(share("calls:app", "--max-body", "128"))
     with site.raw() as client:
-        client.send(head(b"POST /early HTTP/1.1", b"Host: test", b"Transfer-Encoding: chunked", b"Expect: 100-continue"))
+        client.send(
+            head(b"POST /early HTTP/1.1", b"Host: test", b"Transfer-Encoding: chunked", b"Expect: 100-continue")
+        )
         client.wait_for(b"HTTP/1.1 100 ")
         client.send(chunks(b"a" * 129))
         client.read_to_end()
@@ -90,7 +105,16 @@ def test_the_head_deadline_does_not_count_the_time_between_requests(share):
 
 
 def test_no_deadline_ends_a_request_that_runs(share):
-    deadlines = ["--head-timeout", "300ms", "--body-timeout", "300ms", "--keep-alive", "300ms", "--write-timeout", "300ms"]
+    deadlines = [
+        "--head-timeout",
+        "300ms",
+        "--body-timeout",
+        "300ms",
+        "--keep-alive",
+        "300ms",
+        "--write-timeout",
+        "300ms",
+    ]
     assert share("slow:app", *deadlines).get("/1").body == b"slept 1.0\n"
 
 

@@ -1,6 +1,7 @@
 """Every check of every rule, each input whole, cut at every CRLF and byte by byte, against one server with the defaults."""
 
 import pytest
+
 from harness.rule import checks_of
 from rules import exhaustion, framing, request_head, response, wsgi
 

@@ -45,7 +45,9 @@ def underscore_field(site: Site) -> None:
 
 @rule(26, "the keys CGI requires are there")
 def required_keys(site: Site) -> None:
-    response = site.answers(get(target=b"/p?q=1"), environ={**REQUIRED, "CONTENT_LENGTH": None, "HTTP_CONTENT_LENGTH": None})
+    response = site.answers(
+        get(target=b"/p?q=1"), environ={**REQUIRED, "CONTENT_LENGTH": None, "HTTP_CONTENT_LENGTH": None}
+    )
     seen = response.json()["environ"]
     assert seen["SERVER_NAME"] and seen["SERVER_PORT"].isdecimal()
     assert seen["REMOTE_ADDR"] == "127.0.0.1"
@@ -119,7 +121,9 @@ def closed_once(site: Site, example: tuple[bytes, bytes]) -> None:
     with site.raw() as client:
         client.ask(get(target=b"/forget"))
     with site.raw() as client:
-        client.send_pieces(site.delivery(head(method + b" /closing/" + name + b" HTTP/1.1", b"Host: test", b"Connection: close")))
+        client.send_pieces(
+            site.delivery(head(method + b" /closing/" + name + b" HTTP/1.1", b"Host: test", b"Connection: close"))
+        )
         while client.receive():
             pass
     with site.raw() as client:
@@ -136,17 +140,31 @@ def input_operations(site: Site, operations: str) -> None:
             assert client.read_response().json() == wanted
 
 
-@rule(28, "wsgi.input of a large body does what io.BytesIO does", app="inputs:app", inputs=["iterate", "read", MIXED], cut=["whole", "by line"])
+@rule(
+    28,
+    "wsgi.input of a large body does what io.BytesIO does",
+    app="inputs:app",
+    inputs=["iterate", "read", MIXED],
+    cut=["whole", "by line"],
+)
 def large_input(site: Site, operations: str) -> None:
     wanted = stream.perform(io.BytesIO(LARGE), operations)
     target = b"/?" + operations.encode()
-    for request in [post(LARGE, target=target), chunked(chunks(*(LARGE[at : at + 9999] for at in range(0, len(LARGE), 9999))), target=target)]:
+    for request in [
+        post(LARGE, target=target),
+        chunked(chunks(*(LARGE[at : at + 9999] for at in range(0, len(LARGE), 9999))), target=target),
+    ]:
         with site.raw() as client:
             client.send_pieces(site.delivery(request))
             assert client.read_response().json() == wanted
 
 
-@rule(28, "reading a request without a body returns at once", app="inputs:app", inputs=["read", "read=-1", "readline", "iterate"])
+@rule(
+    28,
+    "reading a request without a body returns at once",
+    app="inputs:app",
+    inputs=["read", "read=-1", "readline", "iterate"],
+)
 def no_input(site: Site, operations: str) -> None:
     wanted = stream.perform(io.BytesIO(b""), operations)
     with site.raw() as client:
@@ -170,7 +188,12 @@ def environ_types(site: Site) -> None:
     assert seen["wsgi.errors"] == "writable" and seen["headers"] == "list of tuples of str"
 
 
-@rule(29, "the validator of the standard library has nothing to say", app="validated:wsgiref", inputs=[get(target=b"/p?q"), post(b"hello")])
+@rule(
+    29,
+    "the validator of the standard library has nothing to say",
+    app="validated:wsgiref",
+    inputs=[get(target=b"/p?q"), post(b"hello")],
+)
 def validator(site: Site, request: bytes) -> None:
     site.answers(request)
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+
 from harness import process
 from harness.request import get, post
 

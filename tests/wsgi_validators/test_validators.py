@@ -1,6 +1,7 @@
 """The validators of WSGI find nothing to say about the server, whatever the request is."""
 
 import pytest
+
 from harness.request import chunked, chunks, get, head, post
 
 REQUESTS = {
@@ -17,7 +18,12 @@ REQUESTS = {
 
 
 # werkzeug's wants the body of a HEAD to be iterated, which PEP 3333 does not ask of a server.
-JUDGED = [(name, validator) for name in REQUESTS for validator in ("wsgiref", "werkzeug", "paste") if (name, validator) != ("HEAD", "werkzeug")]
+JUDGED = [
+    (name, validator)
+    for name in REQUESTS
+    for validator in ("wsgiref", "werkzeug", "paste")
+    if (name, validator) != ("HEAD", "werkzeug")
+]
 
 
 @pytest.mark.parametrize(("name", "validator"), JUDGED)
