@@ -72,7 +72,7 @@ pub(crate) fn assume<R>(f: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
 /// An owned Python object that may be dropped by any thread, attached or not.
 ///
 /// A thread that is not attached leaves the object to the next one that attaches. Only for objects whose end runs no
-/// Python code (`bytes`): it may come anywhere.
+/// Python code, as it may come anywhere: `bytes`, `str`, and dicts that the application never sees.
 pub(crate) struct Object(NonNull<ffi::PyObject>);
 
 // SAFETY: the object is touched only through a `Python` token or, when dropped, by a thread that is attached.

@@ -60,10 +60,9 @@ fn take_headers(fields: &mut ResponseFields, headers: &Bound<'_, PyAny>) -> PyRe
 
 #[inline]
 fn take_header(fields: &mut ResponseFields, header: &Bound<'_, PyAny>) -> PyResult<()> {
-    let pair = header.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
-    let pair = pair.ok_or_else(|| not_a_pair(header))?;
-    let (name, value) = (pair.get_borrowed_item(0)?, pair.get_borrowed_item(1)?);
-    let (name, value) = (&*name, &*value);
+    let Some([name, value]) = header.cast::<PyTuple>().ok().map(|pair| pair.as_slice()) else {
+        return Err(not_a_pair(header));
+    };
     let name_bytes = characters(name, || format!("the header name {}", repr(name)))?;
     let value_bytes = characters(value, || format!("the value of header {}", repr(name)))?;
     fields.push(name_bytes, value_bytes).map_err(|error| PyValueError::new_err(error.to_string()))

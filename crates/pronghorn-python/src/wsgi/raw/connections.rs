@@ -1,6 +1,7 @@
-//! What is known of recent connections: their peer and, once it came twice, everything that follows the target in the head.
+//! What is known of recent connections: the peer, and the environ of a head that repeats.
 //!
-//! Most clients send the same fields with each request of a connection. Their values are then in a dict that is copied whole.
+//! Most clients send the same fields with each request of a connection, and some ask for the same target again. What came twice
+//! in a row is kept as a dict, and then a copy of it replaces a lookup and an insertion for each field.
 
 use std::cell::Cell;
 
@@ -44,10 +45,10 @@ pub(super) type Id = (u32, u32);
 /// What is known of one connection.
 pub(super) struct Connection {
     id: Id,
-    peer: Option<Peer>,
-    /// The fingerprint of the last head's rest.
-    last: u64,
-    repeated: Option<Repeated>,
+    /// `None` for a Unix socket.
+    pub(super) peer: Option<Peer>,
+    /// By what follows the target in the head; below it, by the target.
+    pub(super) heads: Memo<Memo<()>>,
 }
 
 /// `REMOTE_ADDR` and `REMOTE_PORT`.
@@ -56,58 +57,61 @@ pub(super) struct Peer {
     pub(super) port: Object,
 }
 
-/// The rest of a head that came twice, and the environ made of it.
-struct Repeated {
-    rest: Box<[u8]>,
-    environ: Object,
+impl Connection {
+    /// A connection that was not seen before.
+    pub(super) fn new(id: Id, peer: Option<Peer>) -> Box<Self> {
+        Box::new(Connection { id, peer, heads: Memo::default() })
+    }
 }
 
-impl Connection {
-    /// A connection that was not seen before; a Unix socket has no `peer`.
-    pub(super) fn new(id: Id, peer: Option<Peer>) -> Box<Self> {
-        Box::new(Connection { id, peer, last: 0, repeated: None })
+/// The environ that some bytes of a head gave, once they came twice in a row.
+#[derive(Default)]
+pub(super) struct Memo<T> {
+    /// The fingerprint of the bytes that came last.
+    last: u64,
+    kept: Option<Kept<T>>,
+}
+
+/// An environ, and what is known of requests that had the same bytes.
+pub(super) struct Kept<T> {
+    bytes: Box<[u8]>,
+    environ: Object,
+    pub(super) below: T,
+}
+
+impl<T: Default> Memo<T> {
+    /// What is kept, if it is for `bytes`.
+    #[inline]
+    pub(super) fn recall(&mut self, bytes: &[u8]) -> Option<&mut Kept<T>> {
+        self.kept.as_mut().filter(|kept| *kept.bytes == *bytes)
     }
 
-    pub(super) fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref()
+    /// Notes that `bytes` gave `environ`, and keeps a copy at the second time in a row.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(super) fn note(&mut self, bytes: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<()> {
+        if bytes.len() > LONGEST {
+            return Ok(());
+        }
+        let fingerprint = fingerprint(bytes);
+        if self.last == fingerprint {
+            let environ = Object::new(environ.copy()?);
+            self.kept = Some(Kept { bytes: bytes.into(), environ, below: T::default() });
+        }
+        self.last = fingerprint;
+        Ok(())
     }
+}
 
-    /// A new environ with all that `rest` says, when that is known.
+impl<T> Kept<T> {
+    /// A new environ like the one that is kept.
     ///
     /// # Errors
     /// `MemoryError`.
     #[inline]
-    pub(super) fn environ<'py>(
-        &self,
-        py: Python<'py>,
-        rest: &[u8],
-    ) -> Option<PyResult<Bound<'py, PyDict>>> {
-        let repeated = self.repeated.as_ref().filter(|repeated| *repeated.rest == *rest)?;
-        Some(
-            repeated
-                .environ
-                .bind(py)
-                .cast::<PyDict>()
-                .map_err(PyErr::from)
-                .and_then(|dict| dict.copy()),
-        )
-    }
-
-    /// Notes that `rest` made `environ`, and keeps a copy when it is the second time in a row.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub(super) fn note(&mut self, rest: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<()> {
-        if rest.len() > LONGEST {
-            return Ok(());
-        }
-        let fingerprint = fingerprint(rest);
-        if self.last == fingerprint {
-            let environ = Object::new(environ.copy()?);
-            self.repeated = Some(Repeated { rest: rest.into(), environ });
-        }
-        self.last = fingerprint;
-        Ok(())
+    pub(super) fn environ<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.environ.bind(py).cast::<PyDict>()?.copy()
     }
 }
 
@@ -122,5 +126,5 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 }
 
 const SLOTS: usize = 256;
-/// The longest rest of a head that is kept: more is seldom the same twice.
+/// The most bytes that are kept: more is seldom the same twice.
 const LONGEST: usize = 2048;

@@ -56,39 +56,44 @@ impl Environ {
         input: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = Request { head: exchange.head(), bytes: exchange.head_bytes() };
-        let environ = self.without_target(py, exchange, request)?;
+        let mut connection = match self.connections.take(py, exchange.slot()) {
+            Some(connection) => connection,
+            None => Connection::new(exchange.slot(), self.peer(py, exchange.peer())?),
+        };
+        let template = &self.templates[exchange.local().index];
+        let environ = self.without_method(template.bind(py), &mut connection, request)?;
+        self.connections.put(py, connection);
         self.set_method(&environ, request)?;
-        self.set_target(&environ, request)?;
         if let Some(input) = input {
             set(&environ, &self.names.wsgi_input, &input)?;
         }
         Ok(environ)
     }
 
-    /// An environ that lacks only method and target, as before on this connection if the rest of the head is as before.
+    /// An environ that lacks only the method: a copy of what is remembered, as far as this head is like the ones before.
     #[inline]
-    fn without_target<'py>(
+    fn without_method<'py>(
         &self,
-        py: Python<'py>,
-        exchange: &Exchange<'_>,
+        template: &Bound<'py, PyDict>,
+        connection: &mut Connection,
         request: Request<'_>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let rest = request.rest();
-        let mut connection = match self.connections.take(py, exchange.slot()) {
-            Some(connection) => connection,
-            None => Connection::new(exchange.slot(), self.peer(py, exchange.peer())?),
+        let py = template.py();
+        let (target, rest) = (request.head.target.raw.of(request.bytes), request.rest());
+        let Some(fields) = connection.heads.recall(rest) else {
+            let environ = template.copy()?;
+            self.set_peer(&environ, connection.peer.as_ref())?;
+            self.set_fields(&environ, request)?;
+            connection.heads.note(rest, &environ)?;
+            self.set_target(&environ, request)?;
+            return Ok(environ);
         };
-        let environ = match connection.environ(py, rest) {
-            Some(environ) => environ?,
-            None => {
-                let environ = self.templates[exchange.local().index].bind(py).copy()?;
-                self.set_peer(&environ, connection.peer())?;
-                self.set_fields(&environ, request)?;
-                connection.note(rest, &environ)?;
-                environ
-            }
-        };
-        self.connections.put(py, connection);
+        if let Some(same) = fields.below.recall(target) {
+            return same.environ(py);
+        }
+        let environ = fields.environ(py)?;
+        self.set_target(&environ, request)?;
+        fields.below.note(target, &environ)?;
         Ok(environ)
     }
 
