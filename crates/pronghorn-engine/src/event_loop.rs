@@ -184,6 +184,11 @@ impl EventLoop {
         millis
     }
 
+    /// Whether the leader waits for events, and longer than it may now.
+    pub(crate) fn is_leader_wanted(&self) -> bool {
+        self.waits_until > 0 && (self.wake_leader || self.draining)
+    }
+
     /// Ends a connection: its descriptor is closed and its slot free.
     pub(crate) fn close(&mut self, token: Token) {
         drop(self.conns.remove(token));

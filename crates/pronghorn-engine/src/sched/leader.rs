@@ -11,10 +11,15 @@ use crate::sys::{self, LastHeard};
 /// A request that has waited this long in the run queue is looked at: is its client still there?
 const SWEEP_MILLIS: u64 = 250;
 
+/// The only thread polls at least so often between requests, however many are queued.
+const GLANCE_MILLIS: u64 = 5;
+
 impl EngineThread {
     /// Leads until leadership goes elsewhere; gives the next order as a follower, or none when the server is over.
     pub(super) fn lead(&mut self) -> Option<Follow<Job>> {
         self.polled_at = sys::monotonic_millis();
+        // The leader before may have left events behind.
+        self.turn_is_open = true;
         let mut served = None;
         loop {
             let finished = served.is_some();
@@ -31,10 +36,12 @@ impl EngineThread {
     }
 
     fn next_as_leader(&mut self, finished: bool) -> Lead<Job> {
-        let glance = finished && self.shared.single() && self.was_away(sys::monotonic_millis());
+        let glance = finished
+            && self.shared.single()
+            && self.was_away(GLANCE_MILLIS, sys::monotonic_millis());
         let mut sched = self.shared.sched();
         if glance {
-            // No monitor asks for it, and clients may have given up meanwhile.
+            // No monitor asks for it: others may wait, or have given up.
             sched.ask_glance();
         }
         let wake =
@@ -87,7 +94,7 @@ impl EngineThread {
 
     fn begin_turn(&mut self) {
         let now = sys::monotonic_millis();
-        self.stale = self.was_away(now);
+        self.stale = self.was_away(SWEEP_MILLIS, now);
         self.polled_at = now;
         self.turn_is_open = true;
         let shared = self.shared.clone();
@@ -103,9 +110,15 @@ impl EngineThread {
         }
         let progress = event_loop.work(one_at_a_time, self.attached);
         std::mem::swap(&mut event_loop.ready, &mut self.jobs);
-        let called = std::mem::take(&mut event_loop.called);
+        let ends = progress == Progress::Done && std::mem::take(&mut self.turn_is_open);
+        let called = if ends { std::mem::take(&mut event_loop.called) } else { Called::default() };
+        // While another thread waits for events this one leads no more.
+        let wake_leader = event_loop.is_leader_wanted();
         drop(event_loop);
-        if progress == Progress::Done && std::mem::take(&mut self.turn_is_open) {
+        if wake_leader {
+            self.shared.waker.wake();
+        }
+        if ends {
             self.end_turn(called);
         }
         progress
@@ -130,9 +143,9 @@ impl EngineThread {
         [sweep, self.drain_wait()].into_iter().flatten().min()
     }
 
-    /// Whether events were not looked at for so long that clients may have given up.
-    fn was_away(&self, now: u64) -> bool {
-        now.saturating_sub(self.polled_at) > SWEEP_MILLIS
+    /// Whether this thread has not polled for longer than `millis`.
+    fn was_away(&self, millis: u64, now: u64) -> bool {
+        now.saturating_sub(self.polled_at) > millis
     }
 
     fn sweep_if_stale(&mut self) {

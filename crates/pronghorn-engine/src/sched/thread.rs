@@ -107,8 +107,7 @@ impl EngineThread {
         let mut event_loop = self.shared.event_loop();
         change(&mut event_loop);
         std::mem::swap(&mut event_loop.ready, &mut self.jobs);
-        let wake_leader =
-            event_loop.waits_until > 0 && (event_loop.wake_leader || event_loop.draining);
+        let wake_leader = event_loop.is_leader_wanted();
         drop(event_loop);
         if wake_leader {
             self.shared.waker.wake();

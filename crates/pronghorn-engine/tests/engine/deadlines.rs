@@ -125,3 +125,17 @@ fn a_client_that_does_not_read_is_cut_at_the_write_deadline() {
     assert_eq!(server.connect().get("/").body.len(), 32 << 20);
     client.send_until_closed();
 }
+
+#[test]
+fn a_deadline_set_by_a_thread_that_leads_no_more_is_kept() {
+    let server = Running::start(only(|deadlines| deadlines.keep_alive = SHORT), |exchange| {
+        // Long enough that another thread takes the lead, and waits for events, before this one is done.
+        std::thread::sleep(Duration::from_millis(200));
+        answer_target(exchange);
+    });
+    let mut client = server.connect();
+    for _ in 0..3 {
+        assert_eq!(client.get("/").status, 200);
+    }
+    client.expect_end();
+}

@@ -3,9 +3,11 @@
 use std::net::TcpStream;
 
 use pronghorn_engine::{Bind, Config, Listener};
+use signal_hook::consts::SIGTERM;
+use signal_hook::low_level::raise;
 
 use crate::client::{Client, get};
-use crate::server::{Running, answer, answer_target, gate, target, threads};
+use crate::server::{Running, answer, answer_target, gate, in_own_process, target, threads};
 
 #[test]
 fn an_idle_server_ends() {
@@ -84,4 +86,34 @@ fn nothing_is_accepted_any_more() {
     idle.expect_end();
     assert!(TcpStream::connect(server.address).is_err());
     server.end();
+}
+
+#[test]
+fn a_signal_that_comes_with_requests_is_not_lost() {
+    in_own_process("drain::a_signal_that_comes_with_requests_is_not_lost", || {
+        let (gate, keeper) = gate();
+        let server = Running::start_with_signals(threads(1), move |exchange| {
+            let target = target(exchange);
+            if target.starts_with("/hold") {
+                keeper.wait(target.clone());
+            }
+            answer(exchange, target);
+        });
+        let mut kept: Vec<_> = (0..4).map(|_| server.connect()).collect();
+        for client in &mut kept {
+            assert_eq!(client.get("/").status, 200);
+        }
+        kept[0].send(get("/hold"));
+        gate.arrival();
+        // While the only thread is busy, so that it finds all of these at once.
+        kept[1].send(get("/before"));
+        raise(SIGTERM).expect("a signal");
+        kept[2].send(get("/after"));
+        kept[3].send(get("/after"));
+        gate.open();
+        for client in &mut kept {
+            assert_eq!(client.response().status, 200);
+        }
+        server.has_ended();
+    });
 }

@@ -1,7 +1,9 @@
 //! Requests on one connection: one after the other, pipelined, cut anywhere.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use pronghorn_engine::Config;
 
@@ -91,4 +93,33 @@ fn bytes_behind_a_malformed_body_reach_no_other_connection() {
     victim.send(post("Content-Length: 50000") + &"b".repeat(50_000));
     assert_eq!(victim.response().text(), "/echo");
     assert_eq!(victim.get("/after").text(), "/after");
+}
+
+#[test]
+fn a_client_that_never_stops_pipelining_keeps_nobody_waiting() {
+    for count in [1, 8] {
+        let server = Running::start(threads(count), answer_target);
+        let mut greedy = server.connect();
+        let mut writer = greedy.writer();
+        let writing = thread::spawn(move || {
+            let many = get("/greedy").repeat(1000);
+            while writer.write_all(many.as_bytes()).is_ok() {}
+        });
+        let reading = thread::spawn(move || {
+            greedy.stream.read_exact(&mut [0; 4096]).expect("answers");
+            let copied = greedy.stream.try_clone().expect("a descriptor");
+            let end = thread::spawn(move || greedy.until_gone());
+            (copied, end)
+        });
+        let (greedy, end) = reading.join().expect("answers came");
+        let begun = Instant::now();
+        for _ in 0..20 {
+            assert_eq!(server.connect().get("/other").text(), "/other");
+        }
+        let spent = begun.elapsed();
+        greedy.shutdown(Shutdown::Both).expect("it is open");
+        writing.join().expect("no panic");
+        end.join().expect("no panic");
+        assert!(spent < Duration::from_secs(4), "{spent:?} with {count} threads");
+    }
 }

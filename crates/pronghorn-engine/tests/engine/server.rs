@@ -38,10 +38,29 @@ impl Running {
         listeners: Vec<Listener>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
+        Self::launch(config, listeners, false, handle)
+    }
+
+    /// As [`start`](Running::start); signals of the process drain it. For tests in a process of their own.
+    pub(crate) fn start_with_signals(
+        config: Config,
+        handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let listener = Listener::open(&any, 16).expect("a free port");
+        Self::launch(config, vec![listener], true, handle)
+    }
+
+    fn launch(
+        config: Config,
+        listeners: Vec<Listener>,
+        signals: bool,
+        handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
+    ) -> Self {
         let address = listeners[0].tcp_address();
         let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let handler = Arc::new(Function(handle));
-        let server = Server::new(config, listeners, handler, false).expect("a server");
+        let server = Server::new(config, listeners, handler, signals).expect("a server");
         let handle = server.handle();
         let (tell, ended) = channel();
         let thread = std::thread::spawn(move || {
@@ -64,8 +83,13 @@ impl Running {
     /// Drains, and fails if the server does not end.
     pub(crate) fn end(mut self) {
         self.handle.drain();
-        self.ended.recv_timeout(DEADLINE).expect("the server ends");
+        self.has_ended();
         self.thread.take().expect("it ran").join().expect("it did not panic");
+    }
+
+    /// Waits until the server has ended, which something else has caused.
+    pub(crate) fn has_ended(&self) {
+        self.ended.recv_timeout(DEADLINE).expect("the server ends");
     }
 }
 
