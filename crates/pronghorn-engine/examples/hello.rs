@@ -1,6 +1,6 @@
 //! A whole server in Rust: answers every request with a short text.
 //!
-//! `cargo run --release -p pronghorn-engine --example hello -- 127.0.0.1:8000`
+//! `cargo run --release -p pronghorn-engine --example hello -- 127.0.0.1:8000 8`: the address and the number of threads.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,8 +21,10 @@ impl Handler for Hello {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8000".to_owned());
+    let threads = std::env::args().nth(2).map_or(Ok(Config::default().threads), |n| n.parse())?;
     let listener = Listener::open(&Bind::Tcp(address.parse()?), 1024)?;
     println!("Listening at: {listener}");
-    Server::new(Config::default(), vec![listener], Arc::new(Hello), true)?.run()?;
+    let config = Config { threads, ..Config::default() };
+    Server::new(config, vec![listener], Arc::new(Hello), true)?.run()?;
     Ok(())
 }

@@ -61,8 +61,9 @@ impl EventLoop {
     pub(crate) fn proceed(&mut self, token: Token) {
         match self.conns.get(token).map(|conn| &conn.phase) {
             Some(Phase::Lingering) => self.discard(token),
-            Some(_) => self.read(token),
-            None => {}
+            Some(Phase::Idle | Phase::Head(_) | Phase::Body(_)) => self.read(token),
+            // Its request is complete by now: what more there is to read stays noted.
+            Some(Phase::Running | Phase::Writing(..)) | None => {}
         }
     }
 
@@ -105,7 +106,7 @@ impl EventLoop {
 
     fn read_once(&mut self, token: Token) -> Step {
         let Some(conn) = self.conns.get(token) else { return Step::Left };
-        conn.noted.readable = false;
+        let was_noted = mem::replace(&mut conn.noted.readable, false);
         match mem::replace(&mut conn.phase, Phase::Idle) {
             Phase::Idle => {
                 let request = self.pool.take();
@@ -115,6 +116,7 @@ impl EventLoop {
             Phase::Body(request) => self.read_body(token, request),
             other => {
                 conn.phase = other;
+                conn.noted.readable = was_noted;
                 Step::Left
             }
         }
