@@ -1,8 +1,7 @@
 //! Clients that do not read as fast as they are answered: they wait, nobody else does.
 
-use std::fs::File;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pronghorn_engine::{Config, Deadlines, Exchange, WriteError};
 use pronghorn_proto::encode::BodySize;
@@ -82,7 +81,9 @@ fn resident() -> usize {
 fn a_handler_that_writes_waits_for_its_client_while_others_are_served() {
     for count in [1, 2, 8] {
         let (gate, keeper) = gate();
-        let server = Running::start(threads(count), move |exchange| {
+        // It has to give leadership away itself: nobody takes it.
+        let config = Config { promote_after: Duration::from_secs(600), ..threads(count) };
+        let server = Running::start(config, move |exchange| {
             if target(exchange) != "/large" {
                 return answer_target(exchange);
             }
@@ -146,33 +147,4 @@ fn a_handler_that_writes_to_a_client_that_went_away_is_told_so() {
         gate.arrival();
         gate.open();
     }
-}
-
-#[test]
-fn a_fast_reader_of_a_huge_file_does_not_keep_others_waiting() {
-    const HUGE: u64 = 128 << 20;
-    let path = std::env::temp_dir().join(format!("pronghorn-huge-{}", std::process::id()));
-    File::create(&path).expect("a file").set_len(HUGE).expect("a sparse file");
-    let huge = File::open(&path).expect("the file");
-    std::fs::remove_file(&path).expect("its name");
-    let server = Running::start(threads(1), move |exchange| {
-        if target(exchange) != "/huge" {
-            return answer_target(exchange);
-        }
-        exchange.start(200, b"OK", BodySize::Known(HUGE));
-        exchange.send_file(huge.try_clone().expect("a descriptor"), 0, HUGE).expect("a client");
-        exchange.finish();
-    });
-    let mut fast = server.connect();
-    fast.send("GET /huge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    fast.head();
-    let reading = std::thread::spawn(move || std::io::copy(&mut fast.stream, &mut std::io::sink()));
-    let mut other = server.connect();
-    let begun = Instant::now();
-    let mut answered = 0;
-    while !reading.is_finished() {
-        assert_eq!(other.get("/other").text(), "/other");
-        answered += 1;
-    }
-    assert!(answered > 10, "{answered} answered in {:?}", begun.elapsed());
 }
