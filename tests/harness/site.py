@@ -10,7 +10,8 @@ from harness.client import Client
 from harness.delivery import Delivery, whole
 from harness.response import Response
 
-# Sent behind every request. A server that goes on with the connection answers it and closes; one that does not must never look at it.
+# Sent when a request was answered. A server that goes on with the connection answers it and closes; one that does not must
+# never look at it.
 AFTER = b"GET /after HTTP/1.1\r\nHost: after\r\nConnection: close\r\n\r\n"
 
 
@@ -53,10 +54,18 @@ class Site:
         return self.server.raw(self.timeout)
 
     def exchange(self, request: bytes, methods: Sequence[str] = ("GET",), then: bytes = AFTER) -> Outcome:
-        """Delivers `request` and `then`, and reads until the server closes. `methods` are those of the requests in it."""
+        """Delivers `request`, reads its responses, delivers `then`, and reads until the server closes.
+
+        `methods` are those of the requests in it. Nothing is pipelined that a check does not put there itself.
+        """
         with self.raw() as client:
-            client.send_pieces(self.delivery(request + then))
-            responses = client.read_to_end(methods)
+            client.send_pieces(self.delivery(request))
+            responses = []
+            for method in methods:
+                if not client.is_closed():
+                    responses.append(client.read_response(method))
+            client.send_pieces(self.delivery(then))
+            responses += client.read_to_end()
         went_on = bool(responses) and is_after(responses[-1])
         if went_on:
             responses.pop()
