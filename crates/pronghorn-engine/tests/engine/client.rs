@@ -43,10 +43,15 @@ impl Client {
     /// Sends, and reads nothing, until the server has closed the connection.
     pub(crate) fn send_until_closed(&mut self) {
         let begun = Instant::now();
-        while self.stream.write(b"more").is_ok() {
+        let error = loop {
             assert!(begun.elapsed() < DEADLINE, "the server does not close");
+            if let Err(error) = self.stream.write(b"more") {
+                break error;
+            }
             std::thread::yield_now();
-        }
+        };
+        let closed = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+        assert!(closed.contains(&error.kind()), "the server does not close: {error}");
     }
 
     /// A second hold on the connection, to write by while this one reads.
