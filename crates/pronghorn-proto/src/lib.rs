@@ -1,8 +1,8 @@
 //! HTTP/1.1 without I/O: what the bytes of a connection mean.
 //!
-//! Nothing here knows sockets, clocks, threads or Python. A [`HeadScanner`] finds where a request
-//! head ends, [`RequestHead::parse`] says what it asks for, a [`BodyDecoder`] finds its body, and
-//! every way to refuse a request is an [`Error`] with one status. Sizes are bounded by [`Limits`].
+//! Nothing here knows sockets, clocks, threads or Python. A [`HeadScanner`] reads the lines of a
+//! request head, a [`RequestHead`] says what they ask for, a [`BodyDecoder`] finds the body, and every
+//! way to refuse a request is an [`Error`] with one status. Sizes are bounded by [`Limits`].
 //!
 //! The outcome never depends on how the bytes were cut, and no input takes more than linear work.
 
@@ -24,6 +24,7 @@ pub mod target;
 
 mod charset;
 mod trailer;
+mod word;
 
 pub use body::{BodyDecoder, Decoded};
 pub use error::Error;

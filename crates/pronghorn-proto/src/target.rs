@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::head::Method;
 use crate::host;
 use crate::span::Span;
+use crate::word;
 
 /// Which form a request target has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,21 +36,19 @@ pub struct Target {
     pub query: Option<Span>,
 }
 
-/// Reads the target at `range` of `head`, and the authority if its form has one.
+/// Reads the target at `range` of `buf`, which a space follows, and the authority if its form has
+/// one. The line it is in is free of control bytes other than tabs.
 ///
 /// Every visible byte is let through in a path, as browsers send more than RFC 3986 allows; a
 /// fragment is not, since readers differ on where it ends.
 pub(crate) fn parse(
-    head: &[u8],
+    buf: &[u8],
     range: Range<usize>,
     method: Method,
 ) -> Result<(Target, Option<Span>), Error> {
-    let raw = &head[range.clone()];
-    // Without an early exit the compiler checks many bytes at once.
-    if raw.iter().fold(false, |refused, &byte| refused | !is_target_byte(byte)) {
-        return Err(Error::Target);
-    }
+    let raw = &buf[range.clone()];
     match (raw, method) {
+        _ if end(buf, range.start) != range.end => Err(Error::Target),
         (_, Method::Connect) => authority_form(raw, range),
         ([b'/', ..], _) => Ok((with_path(Form::Origin, raw, range, 0), None)),
         ([b'*'], Method::Options) => {
@@ -58,6 +57,18 @@ pub(crate) fn parse(
             Ok((Target { form: Form::Asterisk, raw, path: Span::new(path), query: None }, None))
         }
         _ => absolute_form(raw, range),
+    }
+}
+
+/// The position of the first byte from `at` on that a target cannot have: white space or `#`.
+fn end(buf: &[u8], mut at: usize) -> usize {
+    loop {
+        let word = word::load(buf, at);
+        let flags = word::below(word, b'!') | word::equal(word, b'#');
+        at += word::first(flags);
+        if flags != 0 {
+            return at;
+        }
     }
 }
 
@@ -99,12 +110,8 @@ fn authority_start(raw: &[u8]) -> Option<usize> {
 
 /// A target whose path begins `path` bytes into `raw`.
 fn with_path(form: Form, raw: &[u8], range: Range<usize>, path: usize) -> Target {
-    let mark = memchr::memchr(b'?', &raw[path..]).map(|at| range.start + path + at);
+    let mark = word::position(&raw[path..], b'?').map(|at| range.start + path + at);
     let path = range.start + path..mark.unwrap_or(range.end);
     let query = mark.map(|mark| Span::new(mark + 1..range.end));
     Target { form, raw: Span::new(range), path: Span::new(path), query }
-}
-
-fn is_target_byte(byte: u8) -> bool {
-    matches!(byte, b'!'..=b'~' | 0x80..) && byte != b'#'
 }

@@ -43,17 +43,17 @@ fn append_time(out: &mut Vec<u8>, date: &[u8; 29]) {
     out.extend_from_slice(b" +0000");
 }
 
-/// The request line as it came, or a dash when the head was not read to its end.
+/// The request line as it came, or a dash when what came is not one.
 fn append_request_line(out: &mut Vec<u8>, entry: &Entry<'_>) {
-    let head = &entry.request.buffer[..entry.request.head_length];
-    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
-    let line = head[start..].split(|byte| *byte == b'\r').next().unwrap_or_default();
-    append_escaped(out, if line.is_empty() { b"-" } else { line });
+    let method = entry.request.head.method_span;
+    let rest = &entry.request.buffer[method.start as usize..];
+    let line = rest.split(|byte| *byte == b'\r').next().filter(|_| !method.is_empty());
+    append_escaped(out, line.unwrap_or(b"-"));
 }
 
 fn append_field(out: &mut Vec<u8>, entry: &Entry<'_>, known: Known) {
-    let head = &entry.request.buffer[..entry.request.head_length];
-    append_escaped(out, entry.request.head.field(head, known).unwrap_or(b"-"));
+    let request = entry.request;
+    append_escaped(out, request.head.field(&request.buffer, known).unwrap_or(b"-"));
 }
 
 /// What a client sent, so that no byte of it can end the field, the line, or move a terminal's cursor.

@@ -176,12 +176,13 @@ impl EventLoop {
 
     fn parse(&mut self, token: Token, mut request: Box<Request>) -> Step {
         let limits = &self.config.limits;
-        let parsed = match request.scanner.advance(&request.buffer, limits) {
+        let Request { buffer, scanner, head, .. } = &mut *request;
+        let parsed = match scanner.advance(buffer, limits, head) {
             Ok(None) => return self.head_incomplete(token, request),
             Ok(Some(length)) => {
                 request.head_length = length;
                 request.consumed = length;
-                request.head.parse(&request.buffer[..length], limits)
+                request.head.interpret(&request.buffer, limits)
             }
             Err(error) => Err(error),
         };

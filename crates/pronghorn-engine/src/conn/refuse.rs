@@ -60,7 +60,7 @@ impl EventLoop {
 fn facts(request: &Request) -> RequestFacts {
     RequestFacts {
         http11: request.head.version == Version::Http11,
-        head: request.head_length > 0 && request.head.method == Method::Head,
+        head: request.head.method == Method::Head,
         persistent: false,
     }
 }

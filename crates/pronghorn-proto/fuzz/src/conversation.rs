@@ -100,9 +100,10 @@ impl Conversation {
 
     fn step_head(&mut self, start: usize) -> Result<Option<usize>, Error> {
         let received = &self.received[start..];
-        let Some(length) = self.scanner.advance(received, &self.limits)? else { return Ok(None) };
+        let complete = self.scanner.advance(received, &self.limits, &mut self.head)?;
+        let Some(length) = complete else { return Ok(None) };
         self.scanner = HeadScanner::default();
-        self.head.parse(&received[..length], &self.limits)?;
+        self.head.interpret(received, &self.limits)?;
         let request = Box::new(Request::new(&self.head, received));
         self.phase = Phase::Body(BodyDecoder::new(self.head.framing, &self.limits), request);
         Ok(Some(length))

@@ -185,6 +185,33 @@ impl Known {
     }
 }
 
+/// Which of the known names are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnownSet(u128);
+
+impl KnownSet {
+    /// The set of `names`.
+    pub(crate) const fn of(names: &[Known]) -> KnownSet {
+        let mut set = KnownSet(0);
+        let mut at = 0;
+        while at < names.len() {
+            set.insert(names[at]);
+            at += 1;
+        }
+        set
+    }
+
+    #[inline]
+    pub(crate) const fn insert(&mut self, name: Known) {
+        self.0 |= 1 << name as u8;
+    }
+
+    #[inline]
+    pub(crate) const fn has_any(self, of: KnownSet) -> bool {
+        self.0 & of.0 != 0
+    }
+}
+
 /// Where the search for `name` begins: a mix of its length and three of its characters. `None` for
 /// the empty name.
 #[inline]
@@ -253,7 +280,7 @@ const SLOTS_LEN: usize = 512;
 
 /// Open addressing with linear probing, filled at compile time.
 static SLOTS: [u8; SLOTS_LEN] = {
-    assert!(ALL.len() < u8::MAX as usize);
+    assert!(ALL.len() <= u128::BITS as usize, "a KnownSet has a bit for every name");
     let mut slots = [u8::MAX; SLOTS_LEN];
     let mut known = 0;
     while known < NAMES.len() {

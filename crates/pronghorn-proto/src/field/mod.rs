@@ -3,6 +3,7 @@
 mod known;
 
 pub use known::Known;
+pub(crate) use known::KnownSet;
 
 use crate::charset::{self, Charset};
 use crate::span::Span;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::field::{self, Field, Known};
-use crate::head::{Method, Version};
+use crate::head::Method;
 
 /// What the members of Connection ask for.
 #[derive(Clone, Copy, Default)]
@@ -17,9 +17,13 @@ pub(super) fn options(fields: &[Field], buf: &[u8]) -> Options {
     let mut options = Options::default();
     for value in field::values(fields, buf, Known::Connection) {
         for member in field::members(value) {
-            options.close |= member.eq_ignore_ascii_case(b"close");
-            options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive");
-            options.upgrade |= member.eq_ignore_ascii_case(b"upgrade");
+            // Their lengths tell them apart.
+            match member.len() {
+                5 => options.close |= member.eq_ignore_ascii_case(b"close"),
+                7 => options.upgrade |= member.eq_ignore_ascii_case(b"upgrade"),
+                10 => options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive"),
+                _ => {}
+            }
         }
     }
     options
@@ -37,14 +41,6 @@ pub(super) fn expects_continue(fields: &[Field], buf: &[u8]) -> Result<bool, Err
         }
     }
     Ok(expected)
-}
-
-/// Whether the client offers to change protocol (RFC 9110 section 7.8): never in HTTP/1.0, and
-/// only if Connection says so too.
-pub(super) fn offers_upgrade(version: Version, options: Options, fields: &[Field]) -> bool {
-    version == Version::Http11
-        && options.upgrade
-        && fields.iter().any(|field| field.known == Some(Known::Upgrade))
 }
 
 /// Refuses a WebSocket handshake of another version than 13 (RFC 6455 section 4.4). Called for an

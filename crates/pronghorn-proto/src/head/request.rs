@@ -1,7 +1,9 @@
 //! A request head as offsets into the buffer it arrived in.
 
+use core::ops::Range;
+
 use crate::error::Error;
-use crate::field::{self, Field, Known};
+use crate::field::{self, Field, Known, KnownSet};
 use crate::framing::{self, Framing};
 use crate::head::connection;
 use crate::head::request_line::{self, Method, Version};
@@ -9,9 +11,11 @@ use crate::host;
 use crate::limits::Limits;
 use crate::span::Span;
 use crate::target::{self, Target};
+use crate::word;
 
-/// A parsed request head. Every span is an offset into the head given to [`RequestHead::parse`].
-#[derive(Clone, Debug, Default)]
+/// A request head, read by a [`HeadScanner`](super::HeadScanner). Every span is an offset into the
+/// buffer given to that. Reused for the next head, it allocates nothing once warm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
     /// The method.
     pub method: Method,
@@ -36,27 +40,11 @@ pub struct RequestHead {
     pub expect_continue: bool,
     /// Whether the client offers to change protocol; ignoring that is always allowed.
     pub upgrade: bool,
+    /// Which known names are among the fields, so that what is absent need not be looked for.
+    seen: KnownSet,
 }
 
 impl RequestHead {
-    /// Parses `head`, as a `HeadScanner` delimited it: its line ends and sizes are not checked
-    /// again. Spans are offsets into `head`.
-    ///
-    /// Replaces what was parsed before and reuses its memory: once warm it allocates nothing.
-    /// After an error the contents are of no use.
-    pub fn parse(&mut self, head: &[u8], limits: &Limits) -> Result<(), Error> {
-        self.clear();
-        let start = if head.starts_with(CRLF) { CRLF.len() } else { 0 };
-        let length = memchr::memchr(b'\r', &head[start..]).ok_or(Error::RequestLine)?;
-        let end = start + length;
-        let authority = self.parse_request_line(head, start, end)?;
-        if !head[end..].starts_with(CRLF) {
-            return Err(Error::BareLineEnd);
-        }
-        self.parse_fields(head, end + CRLF.len())?;
-        self.interpret(head, authority, limits)
-    }
-
     /// Forgets the request but keeps the memory for the next.
     pub fn clear(&mut self) {
         let mut fields = core::mem::take(&mut self.fields);
@@ -74,68 +62,56 @@ impl RequestHead {
         field::values(&self.fields, buf, known)
     }
 
-    /// Reads the request line in `head[start..end]`; gives the authority in its target.
-    fn parse_request_line(
+    /// Reads the request line, free of control bytes, at `line` of `buf`, and forgets the fields
+    /// of the head before.
+    pub(super) fn read_request_line(
         &mut self,
-        head: &[u8],
-        start: usize,
-        end: usize,
-    ) -> Result<Option<Span>, Error> {
-        let line = request_line::parse(&head[start..end])?;
-        let method = start + line.method.start..start + line.method.end;
-        self.method = Method::from_bytes(&head[method.clone()]);
-        self.method_span = Span::new(method);
-        self.version = line.version;
-        let target = start + line.target.start..start + line.target.end;
-        let (target, authority) = target::parse(head, target, self.method)?;
-        self.target = target;
-        Ok(authority)
-    }
-
-    /// Reads the field lines from `start` on. Most heads have few; the rare others are read again
-    /// with room for all that the scanner lets through.
-    fn parse_fields(&mut self, head: &[u8], start: usize) -> Result<(), Error> {
-        match self.parse_fields_up_to::<FEW_FIELDS>(head, start) {
-            Err(Error::TooManyFields) => {
-                self.parse_fields_up_to::<{ Limits::MAX_FIELD_COUNT }>(head, start)
-            }
-            result => result,
-        }
-    }
-
-    fn parse_fields_up_to<const N: usize>(
-        &mut self,
-        head: &[u8],
-        start: usize,
+        buf: &[u8],
+        line: Range<usize>,
     ) -> Result<(), Error> {
-        let mut tokens = [httparse::EMPTY_HEADER; N];
-        let lines = match httparse::parse_headers(&head[start..], &mut tokens) {
-            Ok(httparse::Status::Complete((_, lines))) => lines,
-            Err(httparse::Error::TooManyHeaders) => return Err(Error::TooManyFields),
-            Ok(httparse::Status::Partial) | Err(_) => return Err(Error::Field),
-        };
-        self.fields.extend(lines.iter().map(|line| Field {
-            name: Span::locate(head, line.name.as_bytes()),
-            value: Span::locate(head, line.value),
-            known: Known::lookup(line.name.as_bytes()),
-        }));
+        self.fields.clear();
+        self.seen = KnownSet::default();
+        let parts = request_line::parse(buf, line)?;
+        (self.method, self.version) = (parts.method, parts.version);
+        self.method_span = Span::new(parts.method_range);
+        (self.target, self.host) = target::parse(buf, parts.target, parts.method)?;
         Ok(())
     }
 
-    /// Decides what the fields mean for this server. Framing comes first: a request whose end is
-    /// in doubt is answered as that, whatever else is wrong.
-    fn interpret(
-        &mut self,
-        head: &[u8],
-        authority: Option<Span>,
-        limits: &Limits,
-    ) -> Result<(), Error> {
-        self.framing = framing::decide(self.version, &self.fields, head)?;
-        self.host = authority.or(self.host_field(head)?);
+    /// Reads the field line, free of control bytes other than tabs, at `line` of `buf`.
+    ///
+    /// A known name needs no check of its bytes, so it is looked up first.
+    #[inline]
+    pub(super) fn read_field(&mut self, buf: &[u8], line: Range<usize>) -> Result<(), Error> {
+        let text = &buf[line.clone()];
+        let colon = word::position(text, b':').ok_or(Error::Field)?;
+        let (name, rest) = text.split_at(colon);
+        let known = Known::lookup(name);
+        match known {
+            Some(known) => self.seen.insert(known),
+            None if field::is_token(name) => {}
+            None => return Err(Error::Field),
+        }
+        let value = Span::locate(buf, field::trim(&rest[1..]));
+        self.fields.push(Field { name: Span::new(line.start..line.start + colon), value, known });
+        Ok(())
+    }
+
+    /// Decides what a complete head means for this server. `buf` is the buffer it is in.
+    ///
+    /// Framing comes first: a request whose end is in doubt is answered as that, whatever else is
+    /// wrong.
+    pub fn interpret(&mut self, buf: &[u8], limits: &Limits) -> Result<(), Error> {
+        self.framing = match self.seen.has_any(FRAMING) {
+            true => framing::decide(self.version, &self.fields, buf)?,
+            false => Framing::None,
+        };
+        let host = self.host_field(buf)?;
+        self.host = self.host.or(host);
         if self.method == Method::Connect {
             return Err(Error::Connect);
         }
-        self.read_connection(head)?;
+        self.read_connection(buf)?;
         match self.framing {
             Framing::Length(length) if length > limits.body => Err(Error::BodyTooLarge),
             _ => Ok(()),
@@ -143,52 +119,66 @@ impl RequestHead {
     }
 
     /// The Host field: exactly one in HTTP/1.1, at most one in HTTP/1.0 (RFC 9112 section 3.2).
-    fn host_field(&self, head: &[u8]) -> Result<Option<Span>, Error> {
+    fn host_field(&self, buf: &[u8]) -> Result<Option<Span>, Error> {
         let mut lines = self.fields.iter().filter(|field| field.known == Some(Known::Host));
         match (lines.next(), lines.next()) {
             (None, _) if self.version == Version::Http11 => Err(Error::HostMissing),
             (None, _) => Ok(None),
-            (Some(line), None) => host::check(line.value.of(head)).map(|()| Some(line.value)),
+            (Some(line), None) => host::check(line.value.of(buf)).map(|()| Some(line.value)),
             (Some(_), Some(_)) => Err(Error::HostRepeated),
         }
     }
 
-    fn read_connection(&mut self, head: &[u8]) -> Result<(), Error> {
-        let options = connection::options(&self.fields, head);
+    fn read_connection(&mut self, buf: &[u8]) -> Result<(), Error> {
+        let options = match self.seen.has_any(CONNECTION) {
+            true => connection::options(&self.fields, buf),
+            false => connection::Options::default(),
+        };
         let http10 = self.version == Version::Http10;
         self.persistent = !options.close && (!http10 || options.keep_alive);
         self.keep_alive_requested = http10 && self.persistent;
-        self.upgrade = connection::offers_upgrade(self.version, options, &self.fields);
+        // Never in HTTP/1.0, and only if Connection says so too (RFC 9110 section 7.8).
+        self.upgrade = !http10 && options.upgrade && self.seen.has_any(UPGRADE);
         if self.upgrade {
-            connection::check_websocket(self.method, &self.fields, head)?;
+            connection::check_websocket(self.method, &self.fields, buf)?;
         }
-        // An HTTP/1.0 client does not know 1xx, and nobody waits who has nothing to send.
-        let expected = connection::expects_continue(&self.fields, head)?;
-        let has_body = !matches!(self.framing, Framing::None | Framing::Length(0));
-        self.expect_continue = expected && has_body && !http10;
+        self.expect_continue = self.seen.has_any(EXPECT) && self.expects_continue(buf)?;
         Ok(())
+    }
+
+    /// An HTTP/1.0 client does not know 1xx, and nobody waits who has nothing to send.
+    fn expects_continue(&self, buf: &[u8]) -> Result<bool, Error> {
+        let expected = connection::expects_continue(&self.fields, buf)?;
+        let has_body = !matches!(self.framing, Framing::None | Framing::Length(0));
+        Ok(expected && has_body && self.version == Version::Http11)
     }
 }
 
-const CRLF: &[u8] = b"\r\n";
-
-/// Room for the field lines of nearly every head that browsers and programs send.
-const FEW_FIELDS: usize = 32;
+const FRAMING: KnownSet = KnownSet::of(&[Known::ContentLength, Known::TransferEncoding]);
+const CONNECTION: KnownSet = KnownSet::of(&[Known::Connection]);
+const UPGRADE: KnownSet = KnownSet::of(&[Known::Upgrade]);
+const EXPECT: KnownSet = KnownSet::of(&[Known::Expect]);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head::HeadScanner;
+
+    fn read(bytes: &[u8], head: &mut RequestHead) -> Result<(), Error> {
+        let length = HeadScanner::default().advance(bytes, &Limits::default(), head)?;
+        assert_eq!(length, Some(bytes.len()));
+        head.interpret(bytes, &Limits::default())
+    }
 
     #[test]
     fn memory_is_reused_and_nothing_else() -> Result<(), Error> {
-        let limits = Limits::default();
         let mut head = RequestHead::default();
-        head.parse(
-            b"OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-A: b\r\n\r\n",
-            &limits,
+        read(
+            b"OPTIONS http://b/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-A: b\r\n\r\n",
+            &mut head,
         )?;
         let memory = head.fields.as_ptr();
-        head.parse(b"GET / HTTP/1.0\r\n\r\n", &limits)?;
+        read(b"GET / HTTP/1.0\r\n\r\n", &mut head)?;
         assert_eq!(head.fields.as_ptr(), memory);
         assert_eq!((head.host, head.fields.len()), (None, 0));
         assert_eq!((head.method, head.target.form), (Method::Get, target::Form::Origin));

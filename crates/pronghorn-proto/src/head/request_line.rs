@@ -59,28 +59,28 @@ pub enum Version {
     Http11,
 }
 
-/// The parts of a request line, as ranges of it.
+/// The parts of a request line, with where they are in its buffer.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct RequestLine {
-    pub(super) method: Range<usize>,
+    pub(super) method: Method,
+    pub(super) method_range: Range<usize>,
     pub(super) target: Range<usize>,
     pub(super) version: Version,
 }
 
-/// Splits `line`, which has no line end, at single spaces. A space in the target is left to the
-/// check of the target.
-pub(super) fn parse(line: &[u8]) -> Result<RequestLine, Error> {
-    let version = version(line)?;
-    let method_end = line.iter().take_while(|&&byte| field::is_token_byte(byte)).count();
-    let target = method_end + 1..line.len() - VERSION_LEN;
-    if method_end == 0 || line[method_end] != b' ' || target.is_empty() {
+/// Splits the line at `line` of `buf`, line end left out, at single spaces. A space in the target
+/// is left to the check of the target.
+pub(super) fn parse(buf: &[u8], line: Range<usize>) -> Result<RequestLine, Error> {
+    let text = &buf[line.clone()];
+    let version = version(text)?;
+    let method_len = text.iter().take_while(|&&byte| field::is_token_byte(byte)).count();
+    let method_end = line.start + method_len;
+    let target = method_end + 1..line.end - VERSION_LEN;
+    if method_len == 0 || buf[method_end] != b' ' || target.is_empty() {
         return Err(Error::RequestLine);
     }
-    Ok(RequestLine { method: 0..method_end, target, version })
-}
-
-/// Checks the version alone, which tells early that a line is no HTTP/1 request.
-pub(super) fn check_version(line: &[u8]) -> Result<(), Error> {
-    version(line).map(|_| ())
+    let method = Method::from_bytes(&text[..method_len]);
+    Ok(RequestLine { method, method_range: line.start..method_end, target, version })
 }
 
 /// A space and `HTTP/` DIGIT `.` DIGIT, in upper case (RFC 9112 section 2.3), at the end of `line`.
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
 
     fn parts(line: &str) -> Result<(&str, &str, Version), Error> {
-        let parsed = parse(line.as_bytes())?;
-        Ok((&line[parsed.method], &line[parsed.target], parsed.version))
+        let parsed = parse(line.as_bytes(), 0..line.len())?;
+        Ok((&line[parsed.method_range], &line[parsed.target], parsed.version))
     }
 
     #[test]

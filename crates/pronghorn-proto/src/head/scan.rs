@@ -1,14 +1,16 @@
-//! Finding the end of a head, line by line, as its bytes arrive.
+//! Reading a head line by line, as its bytes arrive.
 
 use crate::error::Error;
 use crate::field;
-use crate::head::request_line;
+use crate::head::RequestHead;
 use crate::limits::Limits;
+use crate::word;
 
-/// Looks for the end of one request head and never reads a byte twice.
+/// Finds the end of one request head and never searches a byte twice: a line is read into a
+/// [`RequestHead`] once all of it is there.
 ///
-/// Sizes, line ends and the version are checked as soon as they can be, so that a head which can
-/// only be refused is not waited for. Each head needs a fresh scanner.
+/// What can only be refused is refused as soon as its bytes are there. Each head needs a fresh
+/// scanner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeadScanner {
     /// Bytes already searched for line ends.
@@ -25,11 +27,9 @@ enum Part {
     #[default]
     Start,
     RequestLine,
-    /// A field line, or the empty line that ends the head. Fields begin at `start`, `count` are
-    /// complete.
+    /// A field line, or the empty line that ends the head. Fields begin at `start`.
     Fields {
         start: usize,
-        count: usize,
     },
 }
 
@@ -37,77 +37,111 @@ impl HeadScanner {
     /// Goes on with `buf`: all bytes received so far, from the first of this head on.
     ///
     /// Gives `Some(n)` once the head is complete: it is `buf[..n]`, from an empty line before it
-    /// (one is skipped, RFC 9112 section 2.2) to the empty line that ends it. Errors are final,
-    /// and the same however the bytes were cut.
-    pub fn advance(&mut self, buf: &[u8], limits: &Limits) -> Result<Option<usize>, Error> {
+    /// (one is skipped, RFC 9112 section 2.2) to the empty line that ends it. Its lines are then in
+    /// `head`, which is the same from call to call, for [`RequestHead::interpret`] to make sense of.
+    ///
+    /// Errors are final, and the same however the bytes were cut. After one, `head` has the lines
+    /// before the faulty one.
+    pub fn advance(
+        &mut self,
+        buf: &[u8],
+        limits: &Limits,
+        head: &mut RequestHead,
+    ) -> Result<Option<usize>, Error> {
         loop {
-            self.check_first_byte(buf)?;
-            let Some(at) = memchr::memchr(b'\n', &buf[self.scanned..]) else {
-                self.scanned = buf.len();
-                self.check_length(&buf[self.line..], limits)?;
-                return Ok(None);
-            };
-            let end = self.scanned + at;
-            let complete = self.end_line(&buf[self.line..end], end + 1, limits)?;
-            if complete {
-                return Ok(Some(end + 1));
+            if let Part::Fields { start } = self.part {
+                return self.read_fields(buf, start, limits, head);
             }
-            self.scanned = end + 1;
-            self.line = end + 1;
+            if !self.read_start(buf, limits, head)? {
+                return Ok(None);
+            }
         }
+    }
+
+    /// Reads the request line, or an empty line before it; false if it is not all there.
+    fn read_start(
+        &mut self,
+        buf: &[u8],
+        limits: &Limits,
+        head: &mut RequestHead,
+    ) -> Result<bool, Error> {
+        self.check_first_byte(buf)?;
+        let stop = word::control_position(buf, self.scanned);
+        if stop - self.line > limits.request_line {
+            return Err(Error::RequestLineTooLong);
+        }
+        if !is_line_end(buf, stop, Error::RequestLine)? {
+            self.scanned = stop;
+            return Ok(false);
+        }
+        let next = stop + CRLF.len();
+        self.part = match self.part {
+            Part::Start if stop == self.line => Part::RequestLine,
+            _ => {
+                head.read_request_line(buf, self.line..stop)?;
+                Part::Fields { start: next }
+            }
+        };
+        (self.line, self.scanned) = (next, next);
+        Ok(true)
     }
 
     /// A request line begins with a token, so one byte tells a TLS handshake apart.
     fn check_first_byte(&self, buf: &[u8]) -> Result<(), Error> {
         match (self.part, buf.get(self.line)) {
-            (Part::Fields { .. }, _) | (_, None) => Ok(()),
-            (Part::Start, Some(b'\r' | b'\n')) => Ok(()),
+            (_, None) | (Part::Start, Some(b'\r' | b'\n')) => Ok(()),
             (_, Some(&byte)) if field::is_token_byte(byte) => Ok(()),
             _ => Err(Error::NotHttp),
         }
     }
 
-    /// Takes a `line` up to its LF, after which `next` begins; true if it was the last of the head.
-    ///
-    /// The order of the checks is the order in which they could have failed byte by byte.
-    fn end_line(&mut self, line: &[u8], next: usize, limits: &Limits) -> Result<bool, Error> {
-        self.check_length(line, limits)?;
-        let line = line.strip_suffix(b"\r").ok_or(Error::BareLineEnd)?;
-        match &mut self.part {
-            Part::Start if line.is_empty() => self.part = Part::RequestLine,
-            Part::Start | Part::RequestLine => {
-                request_line::check_version(line)?;
-                self.part = Part::Fields { start: next, count: 0 };
+    /// Reads field lines up to the empty one, after which the head is complete.
+    fn read_fields(
+        &mut self,
+        buf: &[u8],
+        start: usize,
+        limits: &Limits,
+        head: &mut RequestHead,
+    ) -> Result<Option<usize>, Error> {
+        loop {
+            let stop = word::control_position(buf, self.scanned);
+            let room = (start + limits.fields).saturating_sub(self.line + CRLF.len());
+            if stop - self.line > limits.field.min(room) {
+                return Err(too_large(limits.field, room));
             }
-            Part::Fields { .. } if line.is_empty() => return Ok(true),
-            Part::Fields { count, .. } => {
-                *count += 1;
-                if *count > limits.field_count.min(Limits::MAX_FIELD_COUNT) {
-                    return Err(Error::TooManyFields);
-                }
+            if !is_line_end(buf, stop, Error::Field)? {
+                self.scanned = stop;
+                return Ok(None);
             }
-        }
-        Ok(false)
-    }
-
-    /// Checks the length of a line whose LF is still to come; a CR at its end may belong to that.
-    fn check_length(&self, line: &[u8], limits: &Limits) -> Result<(), Error> {
-        let (bound, error) = self.bound(limits);
-        let length = line.len() - usize::from(line.ends_with(b"\r"));
-        if length > bound { Err(error) } else { Ok(()) }
-    }
-
-    /// How long the current line may be, and what it is called when it is longer.
-    fn bound(&self, limits: &Limits) -> (usize, Error) {
-        let Part::Fields { start, .. } = self.part else {
-            return (limits.request_line, Error::RequestLineTooLong);
-        };
-        let room = (start + limits.fields).saturating_sub(self.line + CRLF.len());
-        match limits.field <= room {
-            true => (limits.field, Error::FieldTooLarge),
-            false => (room, Error::FieldsTooLarge),
+            let next = stop + CRLF.len();
+            if stop == self.line {
+                return Ok(Some(next));
+            }
+            if head.fields.len() >= limits.field_count.min(Limits::MAX_FIELD_COUNT) {
+                return Err(Error::TooManyFields);
+            }
+            head.read_field(buf, self.line..stop)?;
+            (self.line, self.scanned) = (next, next);
         }
     }
+}
+
+/// Whether a CRLF is at `stop`, where the text of a line stops; false if that is still to be seen.
+/// Control bytes other than these are an error: `other`.
+#[inline]
+fn is_line_end(buf: &[u8], stop: usize, other: Error) -> Result<bool, Error> {
+    match buf[stop..] {
+        [b'\r', b'\n', ..] => Ok(true),
+        [] | [b'\r'] => Ok(false),
+        [b'\r' | b'\n', ..] => Err(Error::BareLineEnd),
+        _ => Err(other),
+    }
+}
+
+/// What a line is called that is longer than one `field` may be, or than the `room` left for all.
+#[cold]
+fn too_large(field: usize, room: usize) -> Error {
+    if field <= room { Error::FieldTooLarge } else { Error::FieldsTooLarge }
 }
 
 const CRLF: &[u8] = b"\r\n";
