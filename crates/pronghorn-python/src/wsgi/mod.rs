@@ -10,7 +10,8 @@ mod raw;
 mod response;
 mod template;
 
-use pronghorn_engine::{BodyBuffer, Exchange, Handler};
+use pronghorn_engine::{Body, BodyBuffer, Exchange, Handler};
+use pronghorn_proto::framing::Framing;
 use pyo3::{exceptions::PyTypeError, prelude::*};
 
 use self::{
@@ -75,9 +76,11 @@ impl WsgiHandler {
     }
 
     fn run(&self, py: Python<'_>, exchange: &mut Exchange<'_>) -> PyResult<()> {
-        let input = Input::of(py, exchange.take_body())?;
+        let body = exchange.take_body();
+        let decoded = decoded_length(exchange, &body);
+        let input = Input::of(py, body)?;
         let (input, link) = input.map_or((None, None), |input| (Some(input.object), input.link));
-        let environ = self.environ.build(py, exchange, input)?;
+        let environ = self.environ.build(py, exchange, input, decoded)?;
         let pair = self.callables.lend(py)?;
         let call = Call::new(exchange, pair.write().clone());
         pair.connect(&call, link.as_deref(), |start_response| {
@@ -89,6 +92,17 @@ impl WsgiHandler {
             }
         });
         Ok(())
+    }
+}
+
+/// The length of a body that came in chunks and is there whole: as the coding is undone, it is what Content-Length would have said
+/// (RFC 9112 section 7.1.3).
+fn decoded_length(exchange: &Exchange<'_>, body: &Body) -> Option<u64> {
+    match (exchange.head().framing, body) {
+        (Framing::Chunked, Body::None) => Some(0),
+        (Framing::Chunked, Body::Memory(bytes)) => Some(bytes.len() as u64),
+        (Framing::Chunked, Body::File(_, length)) => Some(*length),
+        _ => None,
     }
 }
 

@@ -45,7 +45,7 @@ impl Environ {
         }
     }
 
-    /// The environ of the request in `exchange`, with `input` if it has a body.
+    /// The environ of the request in `exchange`, with `input` if it has a body. `decoded`: the length of a body that came in chunks.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -54,6 +54,7 @@ impl Environ {
         py: Python<'py>,
         exchange: &Exchange<'_>,
         input: Option<Bound<'py, PyAny>>,
+        decoded: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = Request { head: exchange.head(), bytes: exchange.head_bytes() };
         let mut connection = match self.connections.take(py, exchange.slot()) {
@@ -66,6 +67,9 @@ impl Environ {
         self.set_method(&environ, request)?;
         if let Some(input) = input {
             set(&environ, &self.names.wsgi_input, &input)?;
+        }
+        if let Some(length) = decoded {
+            self.set_content_length(&environ, length)?;
         }
         Ok(environ)
     }
@@ -184,8 +188,13 @@ impl Environ {
         let mut seen = Seen::default();
         for field in &request.head.fields {
             match field.known {
-                Some(Known::Host | Known::Proxy) => {}
-                Some(Known::ContentLength) => self.set_content_length(environ, request)?,
+                // The transfer coding is undone: an application that saw it would undo it again.
+                Some(Known::Host | Known::Proxy | Known::TransferEncoding) => {}
+                Some(Known::ContentLength) => {
+                    if let Framing::Length(length) = request.head.framing {
+                        self.set_content_length(environ, length)?;
+                    }
+                }
                 Some(known) => self.set_known(environ, request, field, known, &mut seen)?,
                 None => self.set_unknown(environ, request, field)?,
             }
@@ -193,12 +202,7 @@ impl Environ {
         Ok(())
     }
 
-    fn set_content_length(
-        &self,
-        environ: &Bound<'_, PyDict>,
-        request: Request<'_>,
-    ) -> PyResult<()> {
-        let Framing::Length(length) = request.head.framing else { return Ok(()) };
+    fn set_content_length(&self, environ: &Bound<'_, PyDict>, length: u64) -> PyResult<()> {
         let text = latin1(environ.py(), length.to_string().as_bytes())?;
         set(environ, &self.names.content_length, &text)
     }
