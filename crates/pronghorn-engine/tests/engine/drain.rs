@@ -1,8 +1,9 @@
 //! The drain: what is in flight is answered, what is idle ends, nothing new begins.
 
 use std::net::TcpStream;
+use std::time::Duration;
 
-use pronghorn_engine::{Bind, Config, Listener};
+use pronghorn_engine::{Bind, Config, Deadlines, Listener};
 use signal_hook::consts::SIGTERM;
 use signal_hook::low_level::raise;
 
@@ -22,7 +23,11 @@ fn idle_connections_are_closed() {
     for count in [1, 8] {
         // A Unix socket: TCP connections are not even accepted before they say something.
         let listener = Listener::open(&Bind::Unix(path.clone()), 16).expect("a listener");
-        let server = Running::start_with(threads(count), vec![listener], answer_target);
+        // No other deadline ends them.
+        let long = Duration::from_secs(600);
+        let deadlines = Deadlines { head: long, keep_alive: long, ..Deadlines::default() };
+        let config = Config { deadlines, ..threads(count) };
+        let server = Running::start_with(config, vec![listener], answer_target);
         let mut silent = Client::connect_unix(&path);
         let mut kept = Client::connect_unix(&path);
         assert!(!kept.get("/").closes());
