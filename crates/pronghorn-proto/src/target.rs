@@ -47,28 +47,38 @@ pub(crate) fn parse(
     method: Method,
 ) -> Result<(Target, Option<Span>), Error> {
     let raw = &buf[range.clone()];
+    let (end, mark) = scan(buf, range.start);
     match (raw, method) {
-        _ if end(buf, range.start) != range.end => Err(Error::Target),
+        _ if end != range.end => Err(Error::Target),
         (_, Method::Connect) => authority_form(raw, range),
-        ([b'/', ..], _) => Ok((with_path(Form::Origin, raw, range, 0), None)),
-        ([b'*'], Method::Options) => {
-            let path = range.end..range.end;
-            let raw = Span::new(range);
-            Ok((Target { form: Form::Asterisk, raw, path: Span::new(path), query: None }, None))
+        ([b'/', ..], _) => {
+            let path = range.start;
+            Ok((with_path(Form::Origin, range, path, mark), None))
         }
-        _ => absolute_form(raw, range),
+        ([b'*'], Method::Options) => {
+            let path = range.end;
+            Ok((with_path(Form::Asterisk, range, path, None), None))
+        }
+        _ => absolute_form(raw, range, mark),
     }
 }
 
-/// The position of the first byte from `at` on that a target cannot have: white space or `#`.
-fn end(buf: &[u8], mut at: usize) -> usize {
+/// The position of the first byte from `at` on that a target cannot have, white space or `#`, and
+/// of the first `?` before it.
+fn scan(buf: &[u8], mut at: usize) -> (usize, Option<usize>) {
+    let mut mark = None;
     loop {
-        let word = word::load(buf, at);
-        let flags = word::below(word, b'!') | word::equal(word, b'#');
+        let word = word::load(&buf[at..]);
+        let flags = word::below(word, b'!') | word::equal(word, b'#') | word::equal(word, b'?');
         at += word::first(flags);
-        if flags != 0 {
-            return at;
+        if flags == 0 {
+            continue;
         }
+        if buf.get(at) != Some(&b'?') {
+            return (at, mark);
+        }
+        mark = mark.or(Some(at));
+        at += 1;
     }
 }
 
@@ -77,9 +87,8 @@ fn authority_form(raw: &[u8], range: Range<usize>) -> Result<(Target, Option<Spa
     host::check(raw).map_err(|_| Error::Target)?;
     match host::split(raw) {
         ([_, ..], Some([_, ..])) => {
-            let path = Span::new(range.end..range.end);
-            let raw = Span::new(range);
-            Ok((Target { form: Form::Authority, raw, path, query: None }, Some(raw)))
+            let (path, authority) = (range.end, Span::new(range.clone()));
+            Ok((with_path(Form::Authority, range, path, None), Some(authority)))
         }
         _ => Err(Error::Target),
     }
@@ -87,7 +96,11 @@ fn authority_form(raw: &[u8], range: Range<usize>) -> Result<(Target, Option<Spa
 
 /// `scheme "://" authority path-abempty [ "?" query ]` of http or https, whose host may not be
 /// empty (RFC 9110 section 4.2).
-fn absolute_form(raw: &[u8], range: Range<usize>) -> Result<(Target, Option<Span>), Error> {
+fn absolute_form(
+    raw: &[u8],
+    range: Range<usize>,
+    mark: Option<usize>,
+) -> Result<(Target, Option<Span>), Error> {
     let start = authority_start(raw).ok_or(Error::Target)?;
     let after = &raw[start..];
     let end = start + memchr::memchr2(b'/', b'?', after).unwrap_or(after.len());
@@ -96,8 +109,9 @@ fn absolute_form(raw: &[u8], range: Range<usize>) -> Result<(Target, Option<Span
     if host::split(authority).0.is_empty() {
         return Err(Error::HostMalformed);
     }
-    let authority = Span::new(range.start + start..range.start + end);
-    Ok((with_path(Form::Absolute, raw, range, end), Some(authority)))
+    let path = range.start + end;
+    let authority = Span::new(range.start + start..path);
+    Ok((with_path(Form::Absolute, range, path, mark), Some(authority)))
 }
 
 /// The offset after `http://` or `https://`. Schemes are case-insensitive (RFC 3986 section 3.1).
@@ -108,10 +122,9 @@ fn authority_start(raw: &[u8]) -> Option<usize> {
         .map(|prefix| prefix.len())
 }
 
-/// A target whose path begins `path` bytes into `raw`.
-fn with_path(form: Form, raw: &[u8], range: Range<usize>, path: usize) -> Target {
-    let mark = word::position(&raw[path..], b'?').map(|at| range.start + path + at);
-    let path = range.start + path..mark.unwrap_or(range.end);
+/// The target at `range` whose path begins at `path` and ends before the `mark` of a query.
+fn with_path(form: Form, range: Range<usize>, path: usize, mark: Option<usize>) -> Target {
+    let path = Span::new(path..mark.unwrap_or(range.end));
     let query = mark.map(|mark| Span::new(mark + 1..range.end));
-    Target { form, raw: Span::new(range), path: Span::new(path), query }
+    Target { form, raw: Span::new(range), path, query }
 }

@@ -3,12 +3,26 @@
 //! A test of a word gives flags, one bit in each byte that passes. Where several could, only the
 //! lowest flag is exact: a subtraction borrows from the bytes above the one that passed.
 
-/// The eight bytes of `bytes` from `at` on, the first of them lowest. Zero beyond the end.
+/// The first eight bytes of `bytes`, the first of them lowest. Zero beyond the end.
 #[inline]
-pub(crate) fn load(bytes: &[u8], at: usize) -> u64 {
-    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        Some(word) => u64::from_le_bytes(*word),
-        None => load_end(bytes, at),
+pub(crate) const fn load(bytes: &[u8]) -> u64 {
+    match (bytes.first_chunk(), bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(word), ..) => u64::from_le_bytes(*word),
+        // Two halves, which overlap.
+        (None, Some(first), Some(last)) => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            first as u64 | (last as u64) << (8 * (bytes.len() - 4))
+        }
+        _ => load_few(bytes),
+    }
+}
+
+const fn load_few(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, ..] => u32::from_le_bytes([a, b, c, 0]) as u64,
+        [a, b] => u16::from_le_bytes([a, b]) as u64,
+        [a] => a as u64,
+        [] => 0,
     }
 }
 
@@ -34,19 +48,20 @@ pub(crate) fn first(flags: u64) -> usize {
 /// The position of the first `byte`, which is not zero.
 #[inline]
 pub(crate) fn position(bytes: &[u8], byte: u8) -> Option<usize> {
-    let mut at = 0;
-    while at < bytes.len() {
-        let flags = equal(load(bytes, at), byte);
+    let (words, rest) = bytes.as_chunks();
+    for (number, word) in words.iter().enumerate() {
+        let flags = equal(u64::from_le_bytes(*word), byte);
         if flags != 0 {
-            return Some(at + first(flags));
+            return Some(number * 8 + first(flags));
         }
-        at += 8;
     }
-    None
+    let in_rest = rest.iter().position(|&b| b == byte);
+    in_rest.map(|at| bytes.len() - rest.len() + at)
 }
 
 /// The position, not before `at`, of the first control byte other than a tab (0x00-0x08,
 /// 0x0A-0x1F, 0x7F); the length of `bytes` if there is none. `at` is not beyond it.
+#[inline(always)]
 pub(crate) fn control_position(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at += control_or_tab_position(&bytes[at..]);
@@ -83,16 +98,6 @@ fn controls(block: [u8; 16]) -> [u64; 2] {
     [word as u64, (word >> 64) as u64].map(|word| below(word, b' ') | equal(word, 0x7F))
 }
 
-/// Fewer than eight bytes are left: they come out of the last word of `bytes`, by shifting it.
-#[cold]
-fn load_end(bytes: &[u8], at: usize) -> u64 {
-    let left = bytes.len().saturating_sub(at) as u32;
-    match bytes.last_chunk() {
-        Some(end) => u64::from_le_bytes(*end).checked_shr(64 - 8 * left).unwrap_or(0),
-        None => bytes.iter().skip(at).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    }
-}
-
 const ONES: u64 = u64::MAX / 0xFF;
 const HIGH_BITS: u64 = ONES * 0x80;
 
@@ -102,14 +107,11 @@ mod tests {
 
     #[test]
     fn words_end_in_zeros() {
-        let bytes: Vec<u8> = (1..=20).collect();
+        let bytes = *b"abcdefghij";
         for length in 0..=bytes.len() {
-            for at in 0..=length + 9 {
-                let mut expected = [0; 8];
-                let there = bytes[..length].iter().skip(at).take(8);
-                there.zip(&mut expected).for_each(|(&byte, place)| *place = byte);
-                assert_eq!(load(&bytes[..length], at).to_le_bytes(), expected, "{at}/{length}");
-            }
+            let mut expected = [0; 8];
+            bytes[..length].iter().zip(&mut expected).for_each(|(&byte, place)| *place = byte);
+            assert_eq!(load(&bytes[..length]).to_le_bytes(), expected, "{length}");
         }
     }
 

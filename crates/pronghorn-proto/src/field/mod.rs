@@ -35,7 +35,16 @@ pub fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// `bytes` without spaces and tabs at its ends (OWS and BWS, RFC 9110 section 5.6.3).
-pub fn trim(mut bytes: &[u8]) -> &[u8] {
+#[inline]
+pub fn trim(bytes: &[u8]) -> &[u8] {
+    match bytes {
+        // Nothing to do, as nearly always: one comparison tells it of each end.
+        [first, .., last] if *first > b' ' && *last > b' ' => bytes,
+        _ => trim_ends(bytes),
+    }
+}
+
+fn trim_ends(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = bytes {
         bytes = rest;
     }

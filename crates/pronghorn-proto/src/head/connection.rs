@@ -19,14 +19,20 @@ pub(super) fn options(fields: &[Field], buf: &[u8]) -> Options {
         for member in field::members(value) {
             // Their lengths tell them apart.
             match member.len() {
-                5 => options.close |= member.eq_ignore_ascii_case(b"close"),
-                7 => options.upgrade |= member.eq_ignore_ascii_case(b"upgrade"),
-                10 => options.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive"),
+                5 => options.close |= is(member, b"close"),
+                7 => options.upgrade |= is(member, b"upgrade"),
+                10 => options.keep_alive |= is(member, b"keep-alive"),
                 _ => {}
             }
         }
     }
     options
+}
+
+/// Whether `member` is `lower` in any case; the usual case is compared as words.
+#[inline]
+fn is<const N: usize>(member: &[u8], lower: &[u8; N]) -> bool {
+    member == lower || member.eq_ignore_ascii_case(lower)
 }
 
 /// Whether `100-continue` is expected; any other expectation is refused (RFC 9110 section 10.1.1).

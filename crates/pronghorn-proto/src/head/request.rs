@@ -92,7 +92,9 @@ impl RequestHead {
             None if field::is_token(name) => {}
             None => return Err(Error::Field),
         }
-        let value = Span::locate(buf, field::trim(&rest[1..]));
+        // One space is what nearly everyone sends.
+        let value = field::trim(rest.strip_prefix(b": ").unwrap_or(&rest[1..]));
+        let value = Span::locate(buf, value);
         self.fields.push(Field { name: Span::new(line.start..line.start + colon), value, known });
         Ok(())
     }

@@ -73,19 +73,31 @@ pub(super) struct RequestLine {
 pub(super) fn parse(buf: &[u8], line: Range<usize>) -> Result<RequestLine, Error> {
     let text = &buf[line.clone()];
     let version = version(text)?;
-    let method_len = text.iter().take_while(|&&byte| field::is_token_byte(byte)).count();
+    let (method, method_len) = match text.starts_with(b"GET ") {
+        true => (Method::Get, 3),
+        false => method(text),
+    };
     let method_end = line.start + method_len;
     let target = method_end + 1..line.end - VERSION_LEN;
     if method_len == 0 || buf[method_end] != b' ' || target.is_empty() {
         return Err(Error::RequestLine);
     }
-    let method = Method::from_bytes(&text[..method_len]);
     Ok(RequestLine { method, method_range: line.start..method_end, target, version })
+}
+
+/// The method at the start of `line`, and its length.
+fn method(line: &[u8]) -> (Method, usize) {
+    let len = line.iter().take_while(|&&byte| field::is_token_byte(byte)).count();
+    (Method::from_bytes(&line[..len]), len)
 }
 
 /// A space and `HTTP/` DIGIT `.` DIGIT, in upper case (RFC 9112 section 2.3), at the end of `line`.
 fn version(line: &[u8]) -> Result<Version, Error> {
     let end = line.last_chunk::<VERSION_LEN>().ok_or(Error::RequestLine)?;
+    // Nearly every request is of this version, and whole it is compared as words.
+    if end == b" HTTP/1.1" {
+        return Ok(Version::Http11);
+    }
     match end {
         b" HTTP/1.0" => Ok(Version::Http10),
         [b' ', b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'1'..=b'9'] => Ok(Version::Http11),

@@ -103,11 +103,12 @@ impl HeadScanner {
         limits: &Limits,
         head: &mut RequestHead,
     ) -> Result<Option<usize>, Error> {
+        let end = start + limits.fields;
         loop {
             let stop = word::control_position(buf, self.scanned);
-            let room = (start + limits.fields).saturating_sub(self.line + CRLF.len());
-            if stop - self.line > limits.field.min(room) {
-                return Err(too_large(limits.field, room));
+            let length = stop - self.line;
+            if length > limits.field || length > 0 && stop + CRLF.len() > end {
+                return Err(too_large(limits.field, end.saturating_sub(self.line + CRLF.len())));
             }
             if !is_line_end(buf, stop, Error::Field)? {
                 self.scanned = stop;
@@ -130,8 +131,8 @@ impl HeadScanner {
 /// Control bytes other than these are an error: `other`.
 #[inline]
 fn is_line_end(buf: &[u8], stop: usize, other: Error) -> Result<bool, Error> {
-    match buf[stop..] {
-        [b'\r', b'\n', ..] => Ok(true),
+    match &buf[stop..] {
+        rest if rest.starts_with(CRLF) => Ok(true),
         [] | [b'\r'] => Ok(false),
         [b'\r' | b'\n', ..] => Err(Error::BareLineEnd),
         _ => Err(other),
