@@ -230,6 +230,16 @@ impl<J> Sched<J> {
         std::mem::replace(&mut self.monitor_asleep, false)
     }
 
+    /// A thread is over.
+    pub(crate) fn thread_ended(&mut self) {
+        self.threads -= 1;
+    }
+
+    /// How many threads there are, those on their way included.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Ends every role: each thread learns it when it asks next.
     pub(crate) fn stop(&mut self) {
         self.stopping = true;

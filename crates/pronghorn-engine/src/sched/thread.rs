@@ -1,12 +1,13 @@
 //! One thread of the engine: its roles one after the other, and running a request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use pronghorn_proto::encode::ResponseFields;
 
-use super::state::{Follow, ThreadNumber, Wake};
+use super::state::{Follow, Sched, ThreadNumber, Wake};
 use crate::conn::Output;
 use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Exchange;
@@ -15,6 +16,9 @@ use crate::sys::Ready;
 
 /// What Python and deep call chains expect of a stack; memory is taken only as it is used.
 const STACK: usize = 8 << 20;
+
+/// How long the end of the server waits for threads that have nothing left to do but to end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What a thread of the engine has of its own.
 pub(crate) struct EngineThread {
@@ -59,9 +63,14 @@ impl EngineThread {
         }
     }
 
-    /// Leads until the server is over.
+    /// Leads until the server is over, and until the other threads are.
     pub(crate) fn run_as_leader(mut self) {
         self.take_roles(Follow::Lead);
+        self.detach();
+        let shared = self.shared.clone();
+        let others = |sched: &mut Sched<Job>| sched.threads() > 1;
+        let ended = shared.followers.wait_timeout_while(shared.sched(), LAST_WORDS, others);
+        drop(ended.unwrap_or_else(PoisonError::into_inner));
     }
 
     fn run_as_follower(mut self) {
@@ -163,6 +172,8 @@ impl Drop for EngineThread {
     fn drop(&mut self) {
         self.detach();
         self.shared.handler.thread_stop();
+        self.shared.sched().thread_ended();
+        self.shared.followers.notify_all();
     }
 }
 
