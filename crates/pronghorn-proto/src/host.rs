@@ -4,6 +4,7 @@ use core::net::Ipv6Addr;
 
 use crate::charset::{self, Charset};
 use crate::error::Error;
+use crate::word;
 
 /// Checks `uri-host [":" port]` (RFC 9110 section 7.2), which may be empty.
 ///
@@ -26,7 +27,7 @@ pub fn split(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
     let colon = match authority {
         // Colons inside brackets belong to the address.
         [b'[', ..] => memchr::memchr(b']', authority).map(|bracket| bracket + 1),
-        _ => authority.iter().position(|&byte| byte == b':'),
+        _ => word::position(authority, b':'),
     };
     match colon.and_then(|at| authority.split_at_checked(at)) {
         Some((host, [b':', port @ ..])) => (host, Some(port)),

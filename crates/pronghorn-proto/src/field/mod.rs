@@ -37,10 +37,12 @@ pub fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// `bytes` without spaces and tabs at its ends (OWS and BWS, RFC 9110 section 5.6.3).
 #[inline]
 pub fn trim(bytes: &[u8]) -> &[u8] {
+    // Nothing, or one space in front, is what nearly everyone sends.
     match bytes {
-        // Nothing to do, as nearly always: one comparison tells it of each end.
-        [first, .., last] if *first > b' ' && *last > b' ' => bytes,
-        _ => trim_ends(bytes),
+        [b' ', rest @ ..] | rest => match rest {
+            [first, .., last] if *first > b' ' && *last > b' ' => rest,
+            _ => trim_ends(rest),
+        },
     }
 }
 

@@ -92,9 +92,7 @@ impl RequestHead {
             None if field::is_token(name) => {}
             None => return Err(Error::Field),
         }
-        // One space is what nearly everyone sends.
-        let value = field::trim(rest.strip_prefix(b": ").unwrap_or(&rest[1..]));
-        let value = Span::locate(buf, value);
+        let value = Span::locate(buf, field::trim(&rest[1..]));
         self.fields.push(Field { name: Span::new(line.start..line.start + colon), value, known });
         Ok(())
     }
@@ -108,8 +106,7 @@ impl RequestHead {
             true => framing::decide(self.version, &self.fields, buf)?,
             false => Framing::None,
         };
-        let host = self.host_field(buf)?;
-        self.host = self.host.or(host);
+        self.read_host(buf)?;
         if self.method == Method::Connect {
             return Err(Error::Connect);
         }
@@ -120,13 +117,18 @@ impl RequestHead {
         }
     }
 
-    /// The Host field: exactly one in HTTP/1.1, at most one in HTTP/1.0 (RFC 9112 section 3.2).
-    fn host_field(&self, buf: &[u8]) -> Result<Option<Span>, Error> {
+    /// Reads the Host field: exactly one in HTTP/1.1, at most one in HTTP/1.0 (RFC 9112
+    /// section 3.2). An authority in the target goes before it, which must be valid all the same.
+    fn read_host(&mut self, buf: &[u8]) -> Result<(), Error> {
         let mut lines = self.fields.iter().filter(|field| field.known == Some(Known::Host));
         match (lines.next(), lines.next()) {
             (None, _) if self.version == Version::Http11 => Err(Error::HostMissing),
-            (None, _) => Ok(None),
-            (Some(line), None) => host::check(line.value.of(buf)).map(|()| Some(line.value)),
+            (None, _) => Ok(()),
+            (Some(line), None) => {
+                host::check(line.value.of(buf))?;
+                self.host.get_or_insert(line.value);
+                Ok(())
+            }
             (Some(_), Some(_)) => Err(Error::HostRepeated),
         }
     }
