@@ -53,7 +53,7 @@ pub(crate) struct EventLoop {
     pub(crate) called: Called,
     /// Requests that became complete and are not in the run queue yet.
     pub(crate) ready: Vec<Job>,
-    /// Connections with more to read than one turn takes.
+    /// Connections with more to read or write than one turn takes.
     pub(crate) again: Vec<Token>,
     pub(crate) scratch: Vec<u8>,
     /// The thread that has the loop is attached: the handler can lend memory.
@@ -147,6 +147,7 @@ impl EventLoop {
         self.one_at_a_time = one_at_a_time;
         let progress = self.work_on();
         self.attached = false;
+        self.one_at_a_time = false;
         progress
     }
 

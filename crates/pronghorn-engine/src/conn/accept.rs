@@ -19,23 +19,43 @@ impl EventLoop {
     pub(crate) fn accept(&mut self, event: &Ready) {
         let index = Self::listener_index(event);
         for _ in 0..ACCEPTS_A_TURN {
-            if self.accepting != Accepting::Yes {
-                return;
-            }
-            if self.conns.len() >= self.config.max_connections {
-                return self.pause(Accepting::Full);
-            }
             if self.has_one() {
                 // The others wait until it is answered, and those open already have their turn before.
                 return self.events.push_back(*event);
             }
-            match sys::accept(&self.listeners[index]) {
-                Accepted::Connection(socket, address) => self.begin(socket, address.into(), index),
-                Accepted::Empty => return,
-                Accepted::Retry => {}
-                Accepted::Exhausted(error) => return self.exhausted(&error),
+            if !self.accept_one(index) {
+                return;
             }
         }
+    }
+
+    /// Takes in what waits at the listeners: nobody else will. Then no more is accepted, ever.
+    pub(crate) fn accept_the_last(&mut self) {
+        for index in 0..self.listeners.len() {
+            while self.accept_one(index) {}
+        }
+        self.stop_accepting();
+    }
+
+    /// Takes one connection, if there is one and room for it; whether another may follow.
+    fn accept_one(&mut self, index: usize) -> bool {
+        if self.accepting != Accepting::Yes {
+            return false;
+        }
+        if self.conns.len() >= self.config.max_connections {
+            self.pause(Accepting::Full);
+            return false;
+        }
+        match sys::accept(&self.listeners[index]) {
+            Accepted::Connection(socket, address) => self.begin(socket, address.into(), index),
+            Accepted::Empty => return false,
+            Accepted::Retry => {}
+            Accepted::Exhausted(error) => {
+                self.exhausted(&error);
+                return false;
+            }
+        }
+        true
     }
 
     /// A connection was closed: there is room for another.
@@ -51,8 +71,8 @@ impl EventLoop {
         }
     }
 
-    /// Stops accepting for good: listeners are closed.
-    pub(crate) fn stop_accepting(&mut self) {
+    /// Listeners are closed.
+    fn stop_accepting(&mut self) {
         if self.accepting == Accepting::Yes {
             self.unwatch();
         }

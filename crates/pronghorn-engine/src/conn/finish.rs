@@ -54,6 +54,11 @@ impl EventLoop {
                 self.set_deadline(token, self.config.deadlines.write);
                 self.watch(token, Watched::ReadWrite);
             }
+            Ok(Flushed::More) => {
+                conn.phase = Phase::Writing(output, request);
+                self.set_deadline(token, self.config.deadlines.write);
+                self.go_on_later(token);
+            }
             Err(error) => {
                 log::debug!("a response could not be sent: {error}");
                 self.pool.put(request);

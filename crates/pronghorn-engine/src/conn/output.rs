@@ -10,6 +10,9 @@ use crate::sys;
 /// Bytes that somebody else owns, kept until they are sent.
 pub type Retained = Box<dyn AsRef<[u8]> + Send>;
 
+/// At most this many writes, each of up to a megabyte, go to one connection before others have their turn.
+const WRITES_A_TURN: usize = 8;
+
 /// At most this many pieces go into one write.
 const GATHER: usize = 16;
 
@@ -36,6 +39,8 @@ pub(crate) enum Flushed {
     All,
     /// The socket is full.
     Full,
+    /// The socket takes more, but others are to have their turn.
+    More,
 }
 
 impl Output {
@@ -49,11 +54,12 @@ impl Output {
         self.pieces.is_empty()
     }
 
-    /// Sends as much as the socket takes.
+    /// Sends as much as the socket takes, or as one turn allows.
     ///
     /// Errors: the connection is gone, or a file is shorter than it was when the response began.
     pub(crate) fn flush(&mut self, socket: impl AsFd) -> io::Result<Flushed> {
-        while let Some(front) = self.pieces.front_mut() {
+        for _ in 0..WRITES_A_TURN {
+            let Some(front) = self.pieces.front_mut() else { return Ok(Flushed::All) };
             let sent = match front {
                 Piece::File(file, offset, length) => {
                     send_file_part(socket.as_fd(), file, offset, length)
@@ -68,7 +74,7 @@ impl Output {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Flushed::All)
+        Ok(if self.pieces.is_empty() { Flushed::All } else { Flushed::More })
     }
 
     fn send_bytes(&self, socket: impl AsFd) -> io::Result<usize> {
@@ -189,12 +195,23 @@ mod tests {
         }
         let mut got = Vec::new();
         let mut full = 0;
-        while output.flush(&ours).expect("an open socket") == Flushed::Full {
+        while output.flush(&ours).expect("an open socket") != Flushed::All {
             full += 1;
             got.extend(drained(&theirs));
         }
         got.extend(drained(&theirs));
         assert!(got == expected && output.is_empty() && full > 1);
+    }
+
+    #[test]
+    fn a_reader_that_keeps_up_does_not_keep_others_waiting() {
+        let (ours, theirs) = sockets();
+        let mut output = Output::default();
+        let pieces = WRITES_A_TURN * GATHER + 1;
+        (0..pieces).for_each(|_| output.push(Piece::Owned(b"x".to_vec(), 0)));
+        assert_eq!(output.flush(&ours).expect("an open socket"), Flushed::More);
+        assert_eq!(output.flush(&ours).expect("an open socket"), Flushed::All);
+        assert_eq!(drained(&theirs).len(), pieces);
     }
 
     #[test]

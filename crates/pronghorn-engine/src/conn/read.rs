@@ -57,13 +57,14 @@ impl EventLoop {
         self.go_on_later(token);
     }
 
-    /// Goes on with a connection that had more to read than one turn takes.
+    /// Goes on with a connection that had more to read or write than one turn takes.
     pub(crate) fn proceed(&mut self, token: Token) {
         match self.conns.get(token).map(|conn| &conn.phase) {
             Some(Phase::Lingering) => self.discard(token),
             Some(Phase::Idle | Phase::Head(_) | Phase::Body(_)) => self.read(token),
+            Some(Phase::Writing(..)) => self.resume_writing(token),
             // Its request is complete by now: what more there is to read stays noted.
-            Some(Phase::Running | Phase::Writing(..)) | None => {}
+            Some(Phase::Running) | None => {}
         }
     }
 

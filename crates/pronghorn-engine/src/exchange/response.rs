@@ -276,7 +276,7 @@ impl Exchange<'_> {
         }
         match self.output.flush(&self.job.socket) {
             Ok(Flushed::All) => self.job.state.response_complete(),
-            Ok(Flushed::Full) => {}
+            Ok(Flushed::Full | Flushed::More) => {}
             Err(error) => {
                 let _ = self.give_up(&error);
             }

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::thread::EngineThread;
+use crate::event_loop::EventLoop;
 use crate::signals::Signal;
 use crate::sys;
 
@@ -35,8 +36,8 @@ impl EngineThread {
         if !self.shared.draining.load(Ordering::Relaxed) {
             return;
         }
-        let mut event_loop = self.shared.event_loop();
-        event_loop.begin_drain();
+        self.change_loop(EventLoop::begin_drain);
+        let event_loop = self.shared.event_loop();
         let overdue = event_loop.now >= event_loop.drain_until;
         let (queued, outside) = self.shared.sched().load();
         if queued == 0 && outside == 0 && event_loop.conns.len() == 0 {

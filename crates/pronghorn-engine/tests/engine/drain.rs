@@ -58,6 +58,34 @@ fn a_request_on_its_way_when_the_drain_begins_is_answered_and_told_of_the_close(
 }
 
 #[test]
+fn connections_in_the_backlog_when_the_drain_begins_are_answered() {
+    let (gate, keeper) = gate();
+    let server = Running::start(threads(1), move |exchange| {
+        let target = target(exchange);
+        keeper.wait(target.clone());
+        answer(exchange, target);
+    });
+    let mut first = server.connect();
+    first.send(get("/first"));
+    drop(gate.arrival());
+    // The only thread is busy: these are connected as far as the kernel goes. They are more than one turn accepts.
+    let mut waiting: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    for client in &mut waiting {
+        client.send(get("/waiting"));
+    }
+    // Away for this long it sees to all events of a turn, the drain included, before it runs the next request.
+    std::thread::sleep(Duration::from_millis(300));
+    server.drain();
+    (0..201).for_each(|_| gate.open());
+    assert_eq!(first.response().text(), "/first");
+    for client in &mut waiting {
+        let response = client.response();
+        assert!(response.closes() && response.text() == "/waiting");
+    }
+    server.end();
+}
+
+#[test]
 fn requests_in_flight_are_answered_and_queued_ones_too() {
     for count in [1, 2] {
         let (gate, keeper) = gate();
