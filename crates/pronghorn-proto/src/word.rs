@@ -80,22 +80,23 @@ fn control_or_tab_position(bytes: &[u8]) -> usize {
         let in_rest = rest.iter().position(u8::is_ascii_control);
         return bytes.len() - rest.len() + in_rest.unwrap_or(rest.len());
     };
-    let [low, high] = controls(blocks[number]);
+    let block = u128::from_le_bytes(blocks[number]);
+    let (low, high) = (controls(block as u64), controls((block >> 64) as u64));
     let in_block = if low != 0 { first(low) } else { 8 + first(high) };
     number * 16 + in_block
 }
 
-/// Nothing leaves the test early, which lets the compiler make a few vector instructions of it.
+/// Whether `block` has an ASCII control byte. Nothing leaves the test early, which lets the compiler
+/// make a few vector instructions of it.
 #[inline]
-fn has_control(block: &[u8; 16]) -> bool {
+pub(crate) fn has_control(block: &[u8; 16]) -> bool {
     block.iter().fold(false, |any, byte| any | byte.is_ascii_control())
 }
 
-/// Flags the control bytes of both halves of `block`.
+/// Flags the ASCII control bytes.
 #[inline]
-fn controls(block: [u8; 16]) -> [u64; 2] {
-    let word = u128::from_le_bytes(block);
-    [word as u64, (word >> 64) as u64].map(|word| below(word, b' ') | equal(word, 0x7F))
+pub(crate) fn controls(word: u64) -> u64 {
+    below(word, b' ') | equal(word, 0x7F)
 }
 
 const ONES: u64 = u64::MAX / 0xFF;

@@ -37,10 +37,14 @@ impl ResponseFields {
         let value = field::trim(value);
         check_value(name, value)?;
         match Role::of(name) {
+            Role::ContentType => {
+                self.serialise(b"Content-Type", value);
+                return Ok(());
+            }
+            Role::ContentLength => return self.declare_length(name, value),
             Role::EndToEnd => check_name(name)?,
             Role::Date => self.date = true,
             Role::Server => self.server = true,
-            Role::ContentLength => return self.declare_length(name, value),
             Role::Connection => {
                 self.close |= has_close(value);
                 return Ok(());
@@ -90,17 +94,17 @@ impl ResponseFields {
         let Some(length) = parse_length(value) else {
             return Err(FieldError::new(name, FieldFault::LengthNotANumber));
         };
-        match self.content_length {
-            Some(first) if first != length => {
+        let first = *self.content_length.get_or_insert(length);
+        match first == length {
+            true => Ok(()),
+            false => {
                 Err(FieldError::new(name, FieldFault::LengthDiffers { first, second: length }))
-            }
-            _ => {
-                self.content_length = Some(length);
-                Ok(())
             }
         }
     }
 
+    /// Inlined, as a name that is a constant is then copied as words.
+    #[inline(always)]
     fn serialise(&mut self, name: &[u8], value: &[u8]) {
         self.bytes.reserve(name.len() + value.len() + 4);
         self.bytes.extend_from_slice(name);
@@ -114,6 +118,9 @@ impl ResponseFields {
 #[derive(Copy, Clone)]
 enum Role {
     EndToEnd,
+    /// End-to-end too, in its usual spelling. Nearly every response has it, so its name is not
+    /// checked, and written without a call.
+    ContentType,
     Date,
     Server,
     ContentLength,
@@ -122,10 +129,15 @@ enum Role {
 }
 
 impl Role {
-    /// Looks at the length first, which tells nearly every name apart, then for the usual
-    /// spellings, which compare as words.
+    /// The usual spellings compare as words; of the others the length tells nearly all apart.
     #[inline]
     fn of(name: &[u8]) -> Self {
+        if name == b"Content-Type" {
+            return Self::ContentType;
+        }
+        if name == b"Content-Length" || name == b"content-length" {
+            return Self::ContentLength;
+        }
         let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
         match name.len() {
             2 if is(b"te") => Self::HopByHop,
@@ -134,7 +146,6 @@ impl Role {
             7 if is(b"trailer") || is(b"upgrade") => Self::HopByHop,
             10 if is(b"connection") => Self::Connection,
             10 if is(b"keep-alive") => Self::HopByHop,
-            14 if matches!(name, b"Content-Length" | b"content-length") => Self::ContentLength,
             14 if is(b"content-length") => Self::ContentLength,
             16 if is(b"proxy-connection") => Self::HopByHop,
             17 if is(b"transfer-encoding") => Self::HopByHop,

@@ -118,30 +118,31 @@ fn put_framing(out: &mut Vec<u8>, plan: &Plan) {
 
 #[inline]
 fn put_content_length(out: &mut Vec<u8>, length: u64) {
-    let mut digits = [0; 20];
-    let mut first = digits.len();
+    // Room for the most digits there can be.
+    let mut line_end = *b"00000000000000000000\r\n";
+    let mut first = line_end.len() - 2;
     let mut rest = length;
     loop {
         first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
+        line_end[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
             break;
         }
     }
     out.extend_from_slice(b"Content-Length: ");
-    out.extend_from_slice(&digits[first..]);
-    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(&line_end[first..]);
 }
 
 /// RFC 9112 section 9.3: 1.1 persists unless told otherwise, 1.0 only when told.
 #[inline]
 fn put_connection(out: &mut Vec<u8>, persistent: bool, http11: bool) {
-    out.extend_from_slice(match (persistent, http11) {
-        (true, true) => b"\r\n",
-        (true, false) => b"Connection: keep-alive\r\n\r\n",
-        (false, _) => b"Connection: close\r\n\r\n",
-    });
+    match (persistent, http11) {
+        (true, true) => {}
+        (true, false) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
+        (false, _) => out.extend_from_slice(b"Connection: close\r\n"),
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 /// More than the head ever has besides reason, fields and the value of Server.

@@ -1,8 +1,9 @@
 //! What the bytes of a field's name and value may be. Runs over every response, so the value is
-//! looked at a word at a time.
+//! looked at a block at a time.
 
 use super::field_error::{FieldError, FieldFault};
 use crate::field::{is_token_byte, is_value_byte};
+use crate::word;
 
 /// Refuses a name that is not a token.
 #[inline]
@@ -27,27 +28,21 @@ pub(super) fn check_value(name: &[u8], value: &[u8]) -> Result<(), FieldError> {
     }
 }
 
-/// Whether any byte is below 0x20 (a tab among them) or 0x7F, eight bytes at a time.
+/// Whether any byte is a control byte, a tab among them.
 #[inline]
 fn may_have_control(value: &[u8]) -> bool {
-    let Some(last) = value.last_chunk::<8>() else {
-        return value.iter().any(u8::is_ascii_control);
-    };
-    // The last word overlaps the one before it instead of leaving a remainder.
-    let (words, _) = value.as_chunks::<8>();
-    words.iter().chain([last]).fold(0, |seen, word| seen | controls(*word)) != 0
-}
-
-/// Not zero exactly if one of the eight bytes is below 0x20 or is 0x7F. A subtraction borrows into
-/// the byte above only where the byte below is itself such a one, so the answer for the word is exact.
-#[inline]
-fn controls(word: [u8; 8]) -> u64 {
-    const ONES: u64 = u64::MAX / 0xFF;
-    let word = u64::from_ne_bytes(word);
-    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-    let delete = word ^ (ONES * 0x7F);
-    let is_delete = delete.wrapping_sub(ONES) & !delete;
-    (below_space | is_delete) & (ONES * 0x80)
+    // The last block or word overlaps the one before it instead of leaving a remainder.
+    if let Some(last) = value.last_chunk() {
+        let (blocks, _) = value.as_chunks();
+        return blocks.iter().any(word::has_control) || word::has_control(last);
+    }
+    match (value.first_chunk(), value.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|word| u64::from_le_bytes(*word));
+            word::controls(first) | word::controls(last) != 0
+        }
+        _ => value.iter().any(u8::is_ascii_control),
+    }
 }
 
 /// Digits only, RFC 9110 section 8.6; `None` for anything else and beyond 64 bits.
