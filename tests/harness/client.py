@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from types import TracebackType
 
-from harness.response import Aborted, Response, ResponseReader
+from harness.response import ResetByServer, Response, ResponseReader
 
 Address = tuple[str, int] | str
 
@@ -123,7 +123,7 @@ class Client:
         try:
             return self.socket.recv(65536)
         except ConnectionResetError as error:
-            raise Aborted(None, b"reset by the server") from error
+            raise ResetByServer from error
 
     def _remaining(self) -> float:
         remaining = self._deadline - time.monotonic()

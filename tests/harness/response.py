@@ -24,6 +24,13 @@ class Aborted(AssertionError):
         self.received = received
 
 
+class ResetByServer(Aborted):
+    """The connection ended with RST: bytes that were on their way to the client may be lost."""
+
+    def __init__(self) -> None:
+        super().__init__(None, b"reset by the server")
+
+
 @dataclass
 class Response:
     """One response as it was on the wire.
