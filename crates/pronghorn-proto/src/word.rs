@@ -1,7 +1,10 @@
-//! Eight bytes at a time: finding bytes of a kind in what is mostly something else.
+//! Eight or sixteen bytes at a time: finding bytes of a kind in what is mostly something else.
 //!
-//! A test of a word gives flags, one bit in each byte that passes. Where several could, only the
-//! lowest flag is exact: a subtraction borrows from the bytes above the one that passed.
+//! What is searched is short, a line or less, so little may be set up before the first byte is looked
+//! at. Where text may be long, memchr does better.
+//!
+//! A test of a word gives flags, one bit in each byte that passes. Only the lowest flag is exact: a
+//! subtraction borrows from the bytes above the one that passed.
 
 /// The first eight bytes of `bytes`, the first of them lowest. Zero beyond the end.
 #[inline]
@@ -61,6 +64,8 @@ pub(crate) fn position(bytes: &[u8], byte: u8) -> Option<usize> {
 
 /// The position, not before `at`, of the first control byte other than a tab (0x00-0x08,
 /// 0x0A-0x1F, 0x7F); the length of `bytes` if there is none. `at` is not beyond it.
+///
+/// The search proper is one function that all callers share, as they run with cold caches.
 #[inline(always)]
 pub(crate) fn control_position(bytes: &[u8], mut at: usize) -> usize {
     loop {
@@ -73,7 +78,7 @@ pub(crate) fn control_position(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The position of the first ASCII control byte, or the length.
-#[inline]
+#[inline(never)]
 fn control_or_tab_position(bytes: &[u8]) -> usize {
     let (blocks, rest) = bytes.as_chunks::<16>();
     let Some(number) = blocks.iter().position(has_control) else {

@@ -66,6 +66,26 @@ fn every_byte_in_a_field_name_is_a_token_byte_or_refused() {
 }
 
 #[test]
+fn every_byte_in_a_target_is_kept_or_refused() {
+    for place in 0..20 {
+        for byte in 0..=255 {
+            let target = [b"/", &[b'a'; 20][..place], &[byte], &[b'b'; 20][place..]].concat();
+            let input = [b"GET ", &target[..], b" HTTP/1.1\r\nHost: a\r\n\r\n"].concat();
+            let allowed = (byte.is_ascii_graphic() && byte != b'#') || byte >= 0x80;
+            match &conversation::play(&[&input], false).0[..] {
+                [Outcome::Served(request)] if allowed => {
+                    let query = request.query.iter().flat_map(|query| [b"?", &query[..]].concat());
+                    let read: Vec<u8> = request.path.iter().copied().chain(query).collect();
+                    assert_eq!(read, target);
+                }
+                [Outcome::Refused(_)] if !allowed => {}
+                outcomes => panic!("byte {byte:02x} at {place}: {outcomes:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_path_percent_encoded_is_decoded_to_itself() {
     for seed in 0..200 {
         let mut random = Random::new(seed);

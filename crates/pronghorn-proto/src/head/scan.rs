@@ -40,8 +40,8 @@ impl HeadScanner {
     /// (one is skipped, RFC 9112 section 2.2) to the empty line that ends it. Its lines are then in
     /// `head`, which is the same from call to call, for [`RequestHead::interpret`] to make sense of.
     ///
-    /// Errors are final, and the same however the bytes were cut. After one, `head` has the lines
-    /// before the faulty one.
+    /// Errors are final, and the same however the bytes were cut. After one, a `head` that was clear
+    /// has the lines before the faulty one.
     pub fn advance(
         &mut self,
         buf: &[u8],
@@ -146,3 +146,45 @@ fn too_large(field: usize, room: usize) -> Error {
 }
 
 const CRLF: &[u8] = b"\r\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::head::Method;
+
+    fn advance(bytes: &[u8], head: &mut RequestHead) -> Result<Option<usize>, Error> {
+        HeadScanner::default().advance(bytes, &Limits::default(), head)
+    }
+
+    #[test]
+    fn what_can_only_be_refused_is_not_waited_for() {
+        let table: [(&[u8], Error); 12] = [
+            (b"\x16\x03", Error::NotHttp),
+            (b"\r\n\r", Error::NotHttp),
+            (b"GET /\n", Error::BareLineEnd),
+            (b"GET /\rX", Error::BareLineEnd),
+            (b"GET /\0", Error::RequestLine),
+            (b"GET /#a HTTP/1.1\r\n", Error::Target),
+            (b"GET /\ta HTTP/1.1\r\n", Error::Target),
+            (b"GET / HTTP/2.0\r\n", Error::Version),
+            (b"GET / HTTP/1.1\r\nA: b\rc", Error::BareLineEnd),
+            (b"GET / HTTP/1.1\r\nA: b\x7F", Error::Field),
+            (b"GET / HTTP/1.1\r\nA b\r\n", Error::Field),
+            (b"GET / HTTP/1.1\r\n: b\r\n", Error::Field),
+        ];
+        for (bytes, error) in table {
+            let outcome = advance(bytes, &mut RequestHead::default());
+            assert_eq!(outcome, Err(error), "{}", bytes.escape_ascii());
+            let before = advance(&bytes[..bytes.len() - 1], &mut RequestHead::default());
+            assert!(before == Ok(None) || bytes[0] == 0x16, "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn lines_before_a_faulty_one_are_kept() {
+        let mut head = RequestHead::default();
+        let outcome = advance(b"HEAD / HTTP/1.1\r\nA: b\r\nC d\r\n", &mut head);
+        assert_eq!(outcome, Err(Error::Field));
+        assert_eq!((head.method, head.fields.len()), (Method::Head, 1));
+    }
+}
