@@ -40,6 +40,7 @@ pub(super) fn start<'py>(
 fn code_of(status: &Bound<'_, PyAny>) -> PyResult<u16> {
     let text = characters(status, || "the status".to_owned())?;
     match StatusLine::parse(text) {
+        Ok(line) if line.code() < 200 => Err(interim(status)),
         Ok(line) => Ok(line.code()),
         Err(error) => Err(PyValueError::new_err(format!("{error}, not {}", repr(status)))),
     }
@@ -87,6 +88,15 @@ fn characters<'a>(object: &'a Bound<'_, PyAny>, part: impl Fn() -> String) -> Py
 #[cold]
 fn not_a_pair(header: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("a header must be a (name, value) tuple, not {}", repr(header)))
+}
+
+/// A response ends a request; one before it (RFC 9110 section 15.2) is the server's to send.
+#[cold]
+fn interim(status: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!(
+        "the status must be that of a final response, 200 to 599, not {}",
+        repr(status)
+    ))
 }
 
 #[cold]
