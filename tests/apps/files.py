@@ -33,6 +33,18 @@ def whole(wrapper, start_response):
     return wrapper(opened(), 8192)
 
 
+def of_the_kernel(wrapper, start_response):
+    """A file of /proc, which says that it is empty."""
+    start_response("200 OK", [])
+    return wrapper(open("/proc/version", "rb"))
+
+
+def write_only(wrapper, start_response):
+    """A file that cannot be read."""
+    start_response("200 OK", [])
+    return wrapper(io.FileIO(os.environ["FILE"], "a"))
+
+
 def sized(wrapper, start_response):
     """The whole file under its length."""
     start_response("200 OK", [("Content-Length", str(os.path.getsize(os.environ["FILE"])))])
@@ -98,5 +110,7 @@ def remembered(wrapper, start_response):
 
 ROUTES = {
     function.__name__: function
-    for function in [whole, sized, positioned, shortened, buffered, in_memory, iterated, reader_only, remembered]
-}
+    for function in [
+        whole, sized, positioned, shortened, buffered, in_memory, iterated, reader_only, of_the_kernel, write_only, remembered,
+    ]
+}  # fmt: skip

@@ -40,3 +40,13 @@ def test_what_has_no_descriptor_is_read(file_server, name, body):
 
 def test_the_length_of_the_application_is_kept(file_server):
     assert file_server.get("/sized").get("content-length") == str(len(CONTENT))
+
+
+def test_a_file_of_the_kernel_is_read_to_its_end(file_server):
+    with open("/proc/version", "rb") as file:
+        assert file_server.get("/of_the_kernel").body == file.read()
+
+
+def test_a_file_that_cannot_be_read_is_a_500(file_server):
+    assert file_server.get("/write_only").status == 500
+    file_server.wait_for_log("UnsupportedOperation")

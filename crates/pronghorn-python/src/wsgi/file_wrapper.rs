@@ -1,6 +1,9 @@
 //! `wsgi.file_wrapper` (PEP 3333, "Optional Platform-Specific File Handling"): a file that is sent by the kernel when it can be.
 
-use std::fs::File;
+use std::{
+    fs::{File, Metadata},
+    os::unix::fs::MetadataExt,
+};
 
 use pyo3::{intern, prelude::*, sync::PyOnceLock, types::PyType};
 
@@ -64,7 +67,7 @@ impl FileWrapper {
         let file = duplicate(filelike.call_method0(intern!(py, "fileno"))?.extract()?)?;
         let metadata = file.metadata()?;
         let length = metadata.len().saturating_sub(offset);
-        Ok(metadata.is_file().then_some(Region { file, offset, length }))
+        Ok(tells_its_size(&metadata).then_some(Region { file, offset, length }))
     }
 }
 
@@ -84,8 +87,14 @@ fn plain_file<'py>(filelike: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, P
     if !reads_as(&raw, types.raw.bind(py)) || inner.getattr(intern!(py, "closed"))?.is_truthy()? {
         return Ok(None);
     }
-    let seekable = inner.call_method0(intern!(py, "seekable"))?.is_truthy()?;
-    Ok(seekable.then_some(inner))
+    let can = |name| inner.call_method0(name)?.is_truthy();
+    let both = can(intern!(py, "readable"))? && can(intern!(py, "seekable"))?;
+    Ok(both.then_some(inner))
+}
+
+/// Whether the size is that of the contents. The files of /proc and /sys say 0 or a page, whatever they hold, and occupy nothing.
+fn tells_its_size(metadata: &Metadata) -> bool {
+    metadata.is_file() && (metadata.blocks() > 0 || metadata.len() > PAGE)
 }
 
 /// Whether `file` is a `base`, or of a derived class that leaves alone how it is read.
@@ -124,3 +133,5 @@ impl FileTypes {
 /// What `tempfile.NamedTemporaryFile` gives: a shell around a file. Known by name, so that a server that needs no temporary
 /// files does not import the module.
 const TEMPORARY: &str = "tempfile._TemporaryFileWrapper";
+/// The most that a file of /sys says of its size.
+const PAGE: u64 = 4096;
