@@ -53,3 +53,9 @@ def test_wrong_arguments_are_type_errors_and_change_nothing(lifetimes):
     lines = response.body.decode().splitlines()
     assert response.status == 200 and len(lines) == 6
     assert all(line.startswith("TypeError: ") for line in lines)
+
+
+def test_start_response_may_be_called_while_it_reads_the_headers(lifetimes):
+    response = lifetimes.get("/start_within")
+    assert response.body.startswith(b"<pronghorn.write object")
+    assert (response.status, response.get("x-a")) == (200, "outer")

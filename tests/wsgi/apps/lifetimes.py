@@ -10,6 +10,8 @@ def app(environ, start_response):
     if environ["PATH_INFO"] == "/by_keyword":
         start_response(headers=[("X-A", "1")], status="202 Named", exc_info=None)
         return [b"by keyword"]
+    if environ["PATH_INFO"] == "/start_within":
+        return start_within(start_response)
     if environ["PATH_INFO"] == "/keep":
         kept[:] = [start_response, start_response("200 OK", []), environ["wsgi.input"]]
         return [b"kept"]
@@ -54,6 +56,26 @@ def wrong_arguments(environ, start_response):
         lambda: type(start_response)(),
     ]
     return "\n".join(map(outcome, calls))
+
+
+def start_within(start_response):
+    """Calls start_response while start_response reads the headers, and answers with what it gave."""
+    results = []
+    start_response("200 OK", Headers(lambda: results.append(outcome(lambda: start_response("201 Created", [])))))
+    return [results[0].encode()]
+
+
+class Headers(list):
+    """Headers that call something when they are read."""
+
+    def __init__(self, call):
+        super().__init__([("X-A", "outer")])
+        self.call = call
+
+    def __iter__(self):
+        """The fields, after the call."""
+        self.call()
+        return super().__iter__()
 
 
 def in_a_thread(call):

@@ -1,6 +1,9 @@
 //! One running request: the status it was given, and every way to send.
 
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    mem,
+};
 
 use pronghorn_engine::{Body, Exchange, Retained};
 use pronghorn_proto::{
@@ -48,7 +51,7 @@ impl<'py> Status<'py> {
 
     /// RFC 9110 sections 6.4.1 and 15: nothing follows the head.
     fn forbids_body(&self) -> bool {
-        matches!(self.code, 100..=199 | 204 | 205 | 304)
+        matches!(self.code, 204 | 205 | 304)
     }
 }
 
@@ -120,9 +123,12 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         self.status.replace(Some(status));
     }
 
-    /// Runs `f` with the fields of the response.
+    /// Runs `f` with the fields of the response. `f` may run Python code, which may call `start_response` and `write` again.
     pub(super) fn with_fields<R>(&self, f: impl FnOnce(&mut ResponseFields) -> R) -> R {
-        f(self.exchange.borrow_mut().fields())
+        let mut fields = mem::take(self.exchange.borrow_mut().fields());
+        let result = f(&mut fields);
+        *self.exchange.borrow_mut().fields() = fields;
+        result
     }
 
     /// Method and target, for the log.
