@@ -5,6 +5,8 @@ use clap::{Arg, Command};
 
 use crate::settings::{UsageError, nearest};
 
+use super::elsewhere;
+
 /// The message for an error of `command`.
 pub(super) fn explain(error: &Error, command: &Command) -> UsageError {
     let argument = argument(error);
@@ -55,6 +57,9 @@ fn flag(argument: &str) -> &str {
 }
 
 fn unknown(argument: &str, command: &Command) -> String {
+    if let Some(advice) = elsewhere::advice(argument) {
+        return format!("{argument} is no flag. {advice}");
+    }
     let typed = argument.trim_start_matches('-');
     let names = command.get_arguments().flat_map(long_names).collect::<Vec<_>>();
     let meant =

@@ -1,6 +1,7 @@
 //! The command line: reads arguments, explains mistakes, writes completions and the man page.
 
 mod command;
+mod elsewhere;
 mod explain;
 mod generate;
 
@@ -190,8 +191,12 @@ mod tests {
             (&["--thread", "2"][..], "--thread is no flag. Did you mean --threads?"),
             (&["--max_body=1"], "--max_body is no flag. Did you mean --max-body?"),
             (
-                &["--certfile", "x"],
-                "--certfile is no flag. `pronghorn --help` lists all there are.",
+                &["--log-config", "x"],
+                "--log-config is no flag. `pronghorn --help` lists all there are.",
+            ),
+            (
+                &["-k", "gevent"],
+                "-k is no flag. There is one kind of worker, and it has threads. Leave it out, and set --threads.",
             ),
             (&["-x"], "-x is no flag. `pronghorn --help` lists all there are."),
             (&["--threads"], "--threads needs a value. Write --threads N."),
