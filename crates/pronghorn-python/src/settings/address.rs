@@ -57,6 +57,9 @@ fn unix(path: &str) -> Result<Address, String> {
 }
 
 fn tcp(text: &str) -> Result<Address, String> {
+    if text.parse::<u16>().is_ok() {
+        return Err(format!("a port needs a colon: write :{text} or 127.0.0.1:{text}"));
+    }
     let (host, port) = split_port(text)?;
     let port = match port {
         None => Address::DEFAULT_PORT,
@@ -178,6 +181,7 @@ mod tests {
             ("localhost:http", "\"http\" is no port: expected a number from 0 to 65535"),
             ("localhost:65536", "\"65536\" is no port: expected a number from 0 to 65535"),
             ("localhost:+80", "\"+80\" is no port: expected a number from 0 to 65535"),
+            ("8000", "a port needs a colon: write :8000 or 127.0.0.1:8000"),
             ("localhost:", "\"\" is no port: expected a number from 0 to 65535"),
             ("::1", "an IPv6 address needs brackets: write [::1]:8000"),
             ("[::1", "the bracket is not closed: write [::1]:8000"),
