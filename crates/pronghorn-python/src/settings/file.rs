@@ -4,6 +4,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
+use super::error::sentence;
 use super::given::{Given, Origin};
 use super::table::TABLE;
 use super::{Arity, Setting, UsageError, nearest};
@@ -73,8 +74,8 @@ fn scalar(setting: &Setting, value: &DeValue<'_>) -> Option<String> {
 
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> UsageError {
     let line = line_of(text, error.span().map_or(0, |span| span.start));
-    let reason = error.message();
-    UsageError::new(format!("{}:{line}: this is not TOML. {reason}.", path.display()))
+    let reason = sentence(error.message());
+    UsageError::new(format!("{}:{line}: this is not TOML. {reason}", path.display()))
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
