@@ -81,11 +81,23 @@ fn cannot_listen(address: &Address, error: &io::Error) -> StartError {
         ErrorKind::AddrNotAvailable => "Choose an address that this machine has.",
         _ => "Check bind.",
     };
-    StartError::new(format!("cannot listen on {address}. {} {advice}", reason(error)))
+    let reason = match address {
+        Address::Unix(_) => reason_of_creating(error),
+        _ => reason(error),
+    };
+    StartError::new(format!("cannot listen on {address}. {reason} {advice}"))
 }
 
 fn is_privileged(address: &Address) -> bool {
     matches!(address, Address::Tcp { port: 1..1024, .. })
+}
+
+/// Why a file or a socket could not be created, as a sentence.
+fn reason_of_creating(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "Its folder does not exist.".to_owned(),
+        _ => reason(error),
+    }
 }
 
 fn cannot_start(error: &io::Error) -> StartError {
@@ -150,7 +162,7 @@ fn open_access_log(settings: &Settings) -> Result<Option<Arc<AccessLog>>, StartE
         StartError::new(format!(
             "cannot open the access log {}. {} Check access-log.",
             path.display(),
-            reason(&error)
+            reason_of_creating(&error)
         ))
     })
 }
