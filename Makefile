@@ -28,7 +28,7 @@ help: ## list the verbs
 setup: $(VENV)/.built ## make .venv and build pronghorn into it
 
 .PHONY: run
-run: setup ## serve the wiki of examples/ at http://127.0.0.1:8000
+run: setup ## serve the wiki of examples/ at http://127.0.0.1:8000, or at ADDRESS=HOST:PORT
 	$(BIN)/pronghorn --app-dir examples/wiki --bind $(ADDRESS) wiki:application
 
 .PHONY: test
