@@ -32,7 +32,7 @@ impl Exchange<'_> {
         let ready = if self.thread.shared.single() || !self.thread.give_leadership() {
             self.wait_pumping(write, until)
         } else {
-            self.wait_alone(write, until)
+            self.thread.wait_apart(|| self.wait_alone(write, until))
         };
         if attached {
             self.thread.attach();
@@ -40,7 +40,7 @@ impl Exchange<'_> {
         ready
     }
 
-    fn wait_alone(&mut self, write: bool, until: Instant) -> io::Result<bool> {
+    fn wait_alone(&self, write: bool, until: Instant) -> io::Result<bool> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if sys::wait_ready(&self.job.socket, write, None, left)?.0 {

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// An engine thread. Numbers are never reused.
 pub(crate) type ThreadNumber = u32;
 
+/// For each request that may run at once, so many more may wait for their clients.
+const CLIENT_WAITS: usize = 32;
+
 /// What a transition asks of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash, PartialOrd, Ord))]
@@ -62,8 +65,10 @@ pub(crate) struct Sched<J> {
     /// How often the leader has polled.
     polls: u64,
     glance: bool,
-    /// Requests that run on threads other than the leader.
+    /// Requests that run on threads other than the leader, without those that wait for their client.
     outside: usize,
+    /// Requests that wait for their client inside a call.
+    client_waits: usize,
     /// Followers woken for the queue that have not taken a request yet, and those of them not awake yet.
     standby: usize,
     unclaimed: usize,
@@ -87,6 +92,7 @@ impl<J> Sched<J> {
             polls: 0,
             glance: false,
             outside: 0,
+            client_waits: 0,
             standby: 0,
             unclaimed: 0,
             waiting: 0,
@@ -191,6 +197,25 @@ impl<J> Sched<J> {
         self.leader == Some(me)
     }
 
+    /// A request that runs outside the leader begins to wait for its client: others may run meanwhile. False if it goes on being
+    /// counted, as too many wait already or nobody else would lead.
+    pub(crate) fn begin_client_wait(&mut self) -> (bool, Wake) {
+        let leads = self.leader.is_some() || self.notified + self.starting > 0;
+        if !leads || self.client_waits >= self.most * CLIENT_WAITS {
+            return (false, Wake::Nobody);
+        }
+        self.client_waits += 1;
+        self.outside -= 1;
+        (true, self.wake_standby())
+    }
+
+    /// Its wait is over: it runs, even if as many as may run do. What the leader was to run inline is for others now.
+    pub(crate) fn end_client_wait(&mut self) -> Wake {
+        self.client_waits -= 1;
+        self.outside += 1;
+        self.wake_standby()
+    }
+
     /// A thread could not be started: what it was for falls to a waiting one, or else to those that run. The caller also wakes the
     /// leader, which may be the one to run what is queued now.
     pub(crate) fn thread_failed(&mut self) -> Wake {
@@ -249,9 +274,9 @@ impl<J> Sched<J> {
         self.stopping
     }
 
-    /// Requests queued, and requests running outside the leader.
+    /// Requests queued, and requests running or waiting for their clients outside the leader.
     pub(crate) fn load(&self) -> (usize, usize) {
-        (self.queue.len(), self.outside)
+        (self.queue.len(), self.outside + self.client_waits)
     }
 
     /// The oldest request of the queue.

@@ -138,6 +138,18 @@ impl EngineThread {
         self.wake(wake) || !self.leads_still()
     }
 
+    /// Waits for the client, of a request that runs outside the leader, as `wait` does: others may run instead meanwhile.
+    pub(crate) fn wait_apart<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let (apart, wake) = self.shared.sched().begin_client_wait();
+        self.wake(wake);
+        let waited = wait();
+        if apart {
+            let wake = self.shared.sched().end_client_wait();
+            self.wake(wake);
+        }
+        waited
+    }
+
     /// Whether this thread, which waits inside a request, is the one to see to events. Leadership that nobody took comes back to it.
     pub(crate) fn leads_still(&self) -> bool {
         self.shared.single() || self.shared.sched().keep_leading(self.number)

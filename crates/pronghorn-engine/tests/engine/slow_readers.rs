@@ -109,6 +109,33 @@ fn a_handler_that_writes_waits_for_its_client_while_others_are_served() {
 }
 
 #[test]
+fn more_slow_readers_than_threads_keep_nobody_from_being_served() {
+    let (gate, keeper) = gate();
+    let server = Running::start(threads(2), move |exchange| {
+        if target(exchange) != "/large" {
+            return answer_target(exchange);
+        }
+        exchange.start(200, b"OK", BodySize::Unknown);
+        keeper.wait("writes".to_owned());
+        for piece in pattern(LARGE).chunks(1 << 20) {
+            exchange.write(piece).expect("the client is there");
+        }
+        exchange.finish();
+    });
+    let mut slow: Vec<_> = (0..6).map(|_| server.connect()).collect();
+    for client in &mut slow {
+        client.send(get("/large"));
+        gate.arrival();
+        gate.open();
+    }
+    assert_eq!(server.connect().get("/other").text(), "/other");
+    for client in &mut slow {
+        assert!(client.response().body == pattern(LARGE));
+        assert_eq!(client.get("/next").text(), "/next");
+    }
+}
+
+#[test]
 fn a_handler_that_writes_to_a_client_that_never_reads_is_told_so() {
     for count in [1, 8] {
         let (gate, keeper) = gate();

@@ -32,6 +32,13 @@ fn a_call_that_waits_for_its_client_hands_leadership_over() {
 }
 
 #[test]
+fn a_request_that_waits_for_its_client_keeps_no_other_from_running() {
+    explore(2, Budget { brief: 3, waits_apart: 2, ..Budget::default() });
+    explore(2, Budget { brief: 2, hanging: 1, waits_apart: 1, ..Budget::default() });
+    explore(2, Budget { brief: 3, failed_starts: 2, waits_apart: 1, ..Budget::default() });
+}
+
+#[test]
 fn threads_that_cannot_be_started_lose_nothing() {
     explore(2, Budget { brief: 3, failed_starts: 2, ..Budget::default() });
     explore(3, Budget { brief: 3, failed_starts: 3, waits_for_client: 1, ..Budget::default() });

@@ -29,6 +29,8 @@ enum Place {
     },
     /// In a call it began as follower.
     Runs(Job),
+    /// In such a call, waiting for its client apart from those that run.
+    WaitsApart(Job),
     Attaches,
     /// Is about to look whether it was notified.
     Looks,
@@ -61,6 +63,7 @@ pub(super) struct Budget {
     pub(super) failed_starts: u8,
     pub(super) spurious: u8,
     pub(super) waits_for_client: u8,
+    pub(super) waits_apart: u8,
     pub(super) sweeps: u8,
     pub(super) glances: u8,
 }
@@ -71,6 +74,8 @@ pub(super) struct Model {
     threads: Vec<Thread>,
     monitor: Owes,
     left: Budget,
+    /// How often a request may wait apart in all: by so many more may run when it goes on.
+    apart: u8,
     done: u8,
     swept: u8,
 }
@@ -85,6 +90,7 @@ impl Model {
             threads: vec![first],
             monitor: Owes::Nothing,
             left,
+            apart: left.waits_apart,
             done: 0,
             swept: 0,
         }
@@ -247,8 +253,13 @@ impl Model {
             Place::Calls(job) => self.calls(who, job, steps),
             Place::Pumps(job) => self.pumps(who, job, steps),
             Place::Runs(job) => {
-                self.finish(who, job, Place::AsksToFollow { finished: true }, steps)
+                self.finish(who, job, Place::AsksToFollow { finished: true }, steps);
+                self.wait_apart(who, job, steps);
             }
+            Place::WaitsApart(job) => self.step(steps, |m| {
+                m.threads[who].owes = Owes::Wake(m.sched.end_client_wait());
+                m.threads[who].place = Place::Runs(job);
+            }),
         }
     }
 
@@ -309,6 +320,20 @@ impl Model {
                 m.threads[who].owes = Owes::Heir(m.sched.promote(who as ThreadNumber, None));
             });
         }
+    }
+
+    fn wait_apart(&self, who: usize, job: Job, steps: &mut Vec<Model>) {
+        if self.left.waits_apart == 0 {
+            return;
+        }
+        self.step(steps, |m| {
+            m.left.waits_apart -= 1;
+            let (apart, wake) = m.sched.begin_client_wait();
+            m.threads[who].owes = Owes::Wake(wake);
+            if apart {
+                m.threads[who].place = Place::WaitsApart(job);
+            }
+        });
     }
 
     /// Waiting for its client without an heir: it goes on with the others' events as long as nobody else does.

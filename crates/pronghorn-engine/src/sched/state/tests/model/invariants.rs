@@ -8,9 +8,12 @@ impl Model {
         let sched = &self.sched;
         let new_threads = self.owed(Wake::NewThread);
         assert!(at(&|t| t.leads) <= 1, "{self:#?}");
-        assert!(sched.outside <= sched.most, "more run than may: {self:#?}");
+        let apart = usize::from(self.apart);
+        assert!(sched.outside <= sched.most + apart, "more run than may: {self:#?}");
         assert_eq!(sched.threads, self.threads.len() + new_threads, "threads: {self:#?}");
-        assert!(sched.threads <= sched.most + 2, "too many threads: {self:#?}");
+        assert!(sched.threads <= sched.most + 2 + apart, "too many threads: {self:#?}");
+        let waits = at(&|t| matches!(t.place, Place::WaitsApart(_)));
+        assert_eq!(sched.client_waits, waits, "waits for clients: {self:#?}");
         if sched.stopping {
             return;
         }
