@@ -79,10 +79,10 @@ settings! {
         /// The longest header section, all fields together. A longer one is answered 431.
         limit_fields_total: Size<64> = "64KiB" { placeholder: "SIZE" };
 
-        /// The most bytes of chunk extensions in one request body.
+        /// The most bytes of chunk extensions in one request body. More are answered 413.
         limit_chunk_extensions: Size<0> = "4KiB" { placeholder: "SIZE" };
 
-        /// The longest trailer section of a chunked request body. A longer one is answered 431.
+        /// The longest trailer section of a chunked request body. A longer one is answered 413.
         limit_trailers: Size<0> = "8KiB" { placeholder: "SIZE" };
 
         /// The largest request body. A larger one is answered 413, before it is received if its length is
