@@ -192,7 +192,10 @@ impl EventLoop {
 
     /// Ends a connection: its descriptor is closed and its slot free.
     pub(crate) fn close(&mut self, token: Token) {
-        drop(self.conns.remove(token));
+        let socket = self.conns.remove(token).and_then(|conn| conn.socket);
+        if let Some(socket) = socket.filter(|_| sys::has_forked()) {
+            sys::end_for_all(&socket);
+        }
         self.connection_closed();
     }
 

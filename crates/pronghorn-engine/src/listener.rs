@@ -29,6 +29,8 @@ pub struct Listener {
     address: Address,
     /// The path to remove when the server is done.
     path: Option<PathBuf>,
+    /// Whether others have it too, by intent.
+    inherited: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +53,11 @@ impl Listener {
                 clear_stale(path)?;
                 Self::from_socket(sys::bind_unix(path, backlog)?, Some(path.clone()))
             }
-            Bind::Fd(fd) => Self::from_socket(sys::inherited(*fd)?, None),
+            Bind::Fd(fd) => {
+                let mut listener = Self::from_socket(sys::inherited(*fd)?, None)?;
+                listener.inherited = true;
+                Ok(listener)
+            }
         }
     }
 
@@ -64,7 +70,7 @@ impl Listener {
             }
             Err(_) => Address::Unix(unix_path(name)),
         };
-        Ok(Listener { socket, address, path })
+        Ok(Listener { socket, address, path, inherited: false })
     }
 
     /// The TCP address bound, with the port the system chose where 0 was asked for.
@@ -114,6 +120,9 @@ impl Drop for Listener {
         if let Some(path) = &self.path {
             // Someone may have removed it already.
             let _ = std::fs::remove_file(path);
+        }
+        if sys::has_forked() && !self.inherited {
+            sys::end_for_all(&self.socket);
         }
     }
 }

@@ -7,10 +7,12 @@
 pub mod app;
 mod attach;
 pub mod cli;
+mod fork;
 mod interned;
 pub mod logging;
 mod serve;
 pub mod settings;
+mod signals;
 pub mod start;
 mod wsgi;
 

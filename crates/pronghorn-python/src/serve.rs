@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::app::StartError;
 use crate::settings::{Address, Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
+use crate::{fork, signals};
 
 /// Serves `application` until the server is drained.
 ///
@@ -34,14 +35,13 @@ pub(crate) fn serve(
     let handler = WsgiHandler::new(py, application, options)
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
     let config = config(settings)?;
-    let interrupt = InterruptHandler::replace(py);
+    fork::watch(py)
+        .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
+    let with_signals = signals::put_aside(py);
     announce(&listeners);
-    let server = Server::new(config, listeners, Arc::new(handler), interrupt.is_some())
-        .map_err(|error| cannot_start(&error))?;
-    let served = py.detach(|| server.run());
-    if let Some(interrupt) = interrupt {
-        interrupt.restore(py);
-    }
+    let served = Server::new(config, listeners, Arc::new(handler), with_signals)
+        .and_then(|server| py.detach(|| server.run()));
+    signals::put_back(py);
     served.map_err(|error| cannot_start(&error))
 }
 
@@ -165,33 +165,4 @@ fn open_access_log(settings: &Settings) -> Result<Option<Arc<AccessLog>>, StartE
             reason_of_creating(&error)
         ))
     })
-}
-
-/// Python's own handler of SIGINT, put aside while the server has its own: it would raise KeyboardInterrupt inside
-/// whatever request the main thread runs.
-struct InterruptHandler(Py<PyAny>);
-
-impl InterruptHandler {
-    /// None outside the main thread, where Python allows no such change: the server then leaves signals alone.
-    fn replace(py: Python<'_>) -> Option<Self> {
-        // The built-in module: `signal` would import `enum` for it.
-        let module = py.import("_signal").ok()?;
-        let arguments = (module.getattr("SIGINT").ok()?, module.getattr("SIG_DFL").ok()?);
-        let replaced = module.call_method1("signal", arguments).ok()?;
-        Some(InterruptHandler(replaced.unbind()))
-    }
-
-    fn restore(self, py: Python<'_>) {
-        let restored = py.import("_signal").and_then(|module| {
-            let handler = if self.0.is_none(py) {
-                module.getattr("SIG_DFL")?
-            } else {
-                self.0.bind(py).clone()
-            };
-            module.call_method1("signal", (module.getattr("SIGINT")?, handler))
-        });
-        if let Err(error) = restored {
-            log::warn!("Python's handler of SIGINT could not be restored: {error}");
-        }
-    }
 }

@@ -14,10 +14,11 @@ mod wait;
 pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
 pub(crate) use memory::{advance, fill};
-pub(crate) use process::{exit_now, monotonic_millis, raise_descriptor_limit, unix_seconds};
+pub use process::{exit_now, note_fork};
+pub(crate) use process::{has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds};
 pub(crate) use socket::{
-    Accepted, accept, bind_tcp, bind_unix, discard, inherited, recv, recv_lent, reset_on_close,
-    send, send_gathered, shutdown_write,
+    Accepted, accept, bind_tcp, bind_unix, discard, end_for_all, inherited, recv, recv_lent,
+    reset_on_close, send, send_gathered, shutdown_write,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use wait::{hung_up, wait_ready};

@@ -1,6 +1,8 @@
 //! The process: its clocks, its descriptor limit, its end.
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,8 +28,20 @@ pub(crate) fn raise_descriptor_limit() -> u64 {
     now.unwrap_or(u64::MAX)
 }
 
+/// Notes that the process has forked: another one holds its descriptors too, so that to close one ends nothing by itself.
+pub fn note_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the process has forked.
+pub(crate) fn has_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+static FORKED: AtomicBool = AtomicBool::new(false);
+
 /// Ends the process at once: nothing is unwound, no exit handler runs.
-pub(crate) fn exit_now(code: i32) -> ! {
+pub fn exit_now(code: i32) -> ! {
     // SAFETY: _exit only ends the process.
     unsafe { libc::_exit(code) }
 }

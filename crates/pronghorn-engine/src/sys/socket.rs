@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -160,8 +161,17 @@ pub(crate) fn shutdown_write(socket: impl AsFd) {
     let _ = rustix::net::shutdown(socket, Shutdown::Write);
 }
 
+/// Ends a connection or a listener whatever other processes hold of it, as closing it would if there were none.
+pub(crate) fn end_for_all(socket: impl AsFd) {
+    let resets = matches!(sockopt::socket_linger(socket.as_fd()), Ok(Some(Duration::ZERO)));
+    // Whatever is refused is at its end already.
+    if !resets || rustix::net::connect_unspec(socket.as_fd()).is_err() {
+        let _ = rustix::net::shutdown(socket, Shutdown::Both);
+    }
+}
+
 /// Makes the coming close tell the peer of an error, not of an end: its response is cut.
 pub(crate) fn reset_on_close(socket: impl AsFd) {
     // Without the option it is an ordinary close.
-    let _ = sockopt::set_socket_linger(socket, Some(std::time::Duration::ZERO));
+    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }

@@ -19,7 +19,7 @@ use self::{
     input::Input,
     raw::{BytesBuffer, Callables, Environ},
 };
-use crate::attach;
+use crate::{attach, fork};
 
 /// Serves a WSGI application.
 pub(crate) struct WsgiHandler {
@@ -85,6 +85,7 @@ impl WsgiHandler {
         let call = Call::new(exchange, pair.write().clone());
         pair.connect(&call, link.as_deref(), |start_response| {
             match self.app.bind(py).call1((&environ, start_response)) {
+                result if fork::is_child() => end_child(py, &call, result.err()),
                 Ok(result) => response::send(&call, result),
                 Err(error) => Python::attach(|py| {
                     failure::settle(py, &call, Err(Failure::Raised(error)));
@@ -93,6 +94,15 @@ impl WsgiHandler {
         });
         Ok(())
     }
+}
+
+/// Ends a process that the application forked, and tells why it came back.
+#[cold]
+fn end_child(py: Python<'_>, call: &Call<'_, '_, '_>, error: Option<PyErr>) {
+    if let Some(error) = error {
+        failure::report(py, call, "a process that the application forked failed", &error);
+    }
+    fork::end_child(&call.label())
 }
 
 /// The length of a body that came in chunks and is there whole: as the coding is undone, it is what Content-Length would have said
@@ -128,6 +138,10 @@ impl Handler for WsgiHandler {
                 exchange.fail();
             }
         });
+        if fork::is_child() {
+            // It came back later, from the iteration of the body.
+            fork::end_child(&exchange.label());
+        }
     }
 
     fn body_buffer(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {

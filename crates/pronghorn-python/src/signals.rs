@@ -1,0 +1,62 @@
+//! Python's handlers of the signals that end the server, put aside while the server has its own.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::{intern, prelude::*};
+
+/// Puts the handlers aside. Python's own of SIGINT would raise KeyboardInterrupt inside whatever request the main thread runs.
+///
+/// False outside the main thread, where Python allows no such change: the server then leaves signals alone.
+pub(crate) fn put_aside(py: Python<'_>) -> bool {
+    let handlers = current(py).ok();
+    let is_main = handlers.is_some();
+    *aside() = handlers;
+    is_main
+}
+
+/// Puts back what was put aside, if anything was: after the server's end, and in a process forked from it, which must not
+/// pass its signals on to the server.
+pub(crate) fn put_back(py: Python<'_>) {
+    let Some(handlers) = aside().take() else { return };
+    for (name, handler) in handlers {
+        if let Err(error) = set(py, name, handler.bind(py)) {
+            log::warn!("Python's handler of {name} could not be restored: {error}");
+        }
+    }
+}
+
+fn current(py: Python<'_>) -> PyResult<Handlers> {
+    let module = module(py)?;
+    let default = module.getattr(intern!(py, "SIG_DFL"))?;
+    let interrupt = set(py, "SIGINT", &default)?;
+    let terminate = module.call_method1("getsignal", (module.getattr("SIGTERM")?,))?;
+    Ok([("SIGINT", interrupt.unbind()), ("SIGTERM", terminate.unbind())])
+}
+
+/// Sets a handler and gives the one before; None, which is a handler that is not Python's, counts as the default.
+fn set<'py>(
+    py: Python<'py>,
+    name: &str,
+    handler: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = module(py)?;
+    let handler = match handler.is_none() {
+        true => module.getattr(intern!(py, "SIG_DFL"))?,
+        false => handler.clone(),
+    };
+    module.call_method1(intern!(py, "signal"), (module.getattr(name)?, handler))
+}
+
+/// The built-in module: `signal` would import `enum` for it.
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "_signal"))
+}
+
+fn aside() -> MutexGuard<'static, Option<Handlers>> {
+    ASIDE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names of signals, and Python's handlers of them.
+type Handlers = [(&'static str, Py<PyAny>); 2];
+
+static ASIDE: Mutex<Option<Handlers>> = Mutex::new(None);
