@@ -94,7 +94,8 @@ settings! {
     }
 
     Deadlines {
-        /// How long the head of a request may take, from its first byte to its last. Answered 408.
+        /// How long the head of a request may take: from the opening of the connection, or from its first byte if it is
+        /// a later one, to its last. Answered 408.
         head_timeout: Span<1> = "10s" { placeholder: "TIME" };
 
         /// How long a request body may pause. Answered 408.
