@@ -48,7 +48,19 @@ def test_a_return_value_that_is_no_body_is_a_500(serve, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["099%20Low", "100%20Continue", "101%20Switching%20Protocols", "1000%20Big", "abc", "injection", "bytes", "int", "20%20OK", "-200%20OK"]
+    "kind",
+    [
+        "099%20Low",
+        "100%20Continue",
+        "101%20Switching%20Protocols",
+        "1000%20Big",
+        "abc",
+        "injection",
+        "bytes",
+        "int",
+        "20%20OK",
+        "-200%20OK",
+    ],
 )
 def test_a_status_that_is_not_one_is_a_500_that_names_it(serve, kind):
     server = serve("bodies:app")

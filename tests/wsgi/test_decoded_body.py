@@ -1,11 +1,14 @@
 """A body that came in chunks, as the application sees it: the coding is undone, so its length is known."""
 
 import pytest
+
 from harness.request import chunked, chunks
 
 
 @pytest.mark.parametrize(
-    "pieces", [(), (b"a",), (b"hello ", b"world"), (b"x" * 700_000, b"y" * 700_000)], ids=["none", "one", "two", "in a file"]
+    "pieces",
+    [(), (b"a",), (b"hello ", b"world"), (b"x" * 700_000, b"y" * 700_000)],
+    ids=["none", "one", "two", "in a file"],
 )
 def test_the_length_of_a_chunked_body_is_given_and_its_coding_is_not(share, pieces):
     # Django reads CONTENT_LENGTH only; Bottle would decode chunks once more if it saw the coding.
