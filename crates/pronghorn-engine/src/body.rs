@@ -118,7 +118,7 @@ impl Intake {
         Ok(Intake { decoder: BodyDecoder::new(framing, limits), store, stored: 0, started })
     }
 
-    /// Whether a byte of it has come.
+    /// How many bytes of it have come.
     pub(crate) fn received(&self) -> u64 {
         self.stored
     }
@@ -204,8 +204,7 @@ impl Store {
         match self {
             Store::File(file) => sys::write_all_at(file, data, at),
             Store::Buffer(buffer) => {
-                let count = sys::fill(buffer.spare(), data);
-                sys::advance(buffer.as_mut(), count);
+                sys::append_lent(buffer.as_mut(), data);
                 Ok(())
             }
             Store::Memory(held) if (held.len() + data.len()) as u64 <= storage.memory => {

@@ -13,7 +13,7 @@ mod wait;
 
 pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
-pub(crate) use memory::{advance, fill};
+pub(crate) use memory::append_lent;
 pub use process::{exit_now, note_fork};
 pub(crate) use process::{has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds};
 pub(crate) use socket::{

@@ -58,7 +58,7 @@ pub(crate) fn bind_unix(path: &Path, backlog: i32) -> io::Result<OwnedFd> {
 ///
 /// Errors: the number is no open descriptor, or not a listening socket.
 pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
-    if rustix::io::fcntl_getfd(borrow(fd)).is_err() {
+    if fd < 0 || rustix::io::fcntl_getfd(borrow(fd)).is_err() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
             format!("{fd} is not an open descriptor"),
@@ -80,8 +80,8 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
 }
 
 fn borrow<'a>(fd: RawFd) -> BorrowedFd<'a> {
-    // SAFETY: used only to ask the kernel whether the number is open; it answers EBADF where it is not. -1 is refused first.
-    unsafe { BorrowedFd::borrow_raw(fd.max(0)) }
+    // SAFETY: not -1, and used only to ask the kernel about the number; it answers EBADF where it is not open.
+    unsafe { BorrowedFd::borrow_raw(fd) }
 }
 
 /// Takes one connection off the listener's backlog.
@@ -103,14 +103,16 @@ pub(crate) fn recv(socket: impl AsFd, buffer: &mut Vec<u8>, most: usize) -> io::
     let spare = buffer.spare_capacity_mut();
     let most = most.min(spare.len());
     let read = recv_uninit(socket, &mut spare[..most])?;
-    set_filled(buffer, read);
+    // SAFETY: the read initialised these bytes.
+    unsafe { set_filled(buffer, read) };
     Ok(read)
 }
 
 /// Reads once into the spare memory of `buffer`. `Ok(0)` is the peer's end.
 pub(crate) fn recv_lent(socket: impl AsFd, buffer: &mut dyn BodyBuffer) -> io::Result<usize> {
     let read = recv_uninit(socket, buffer.spare())?;
-    advance(buffer, read);
+    // SAFETY: the read initialised these bytes.
+    unsafe { advance(buffer, read) };
     Ok(read)
 }
 
