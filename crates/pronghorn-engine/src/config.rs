@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
 use crate::access::AccessLog;
@@ -50,6 +51,16 @@ pub struct Deadlines {
     pub linger: Duration,
     /// How long a drain waits for requests in flight.
     pub graceful: Duration,
+}
+
+impl Config {
+    /// What the server adds to every response, at the time `date`.
+    pub(crate) fn server_fields<'a>(&'a self, date: &'a [u8; 29]) -> ServerFields<'a> {
+        ServerFields {
+            date: self.date.then_some(date),
+            server: self.server.as_deref().map(str::as_bytes),
+        }
+    }
 }
 
 impl Deadlines {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pronghorn_proto::encode::{Refusal, RequestFacts, ServerFields, error_response};
+use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
 use pronghorn_proto::error::Error;
 use pronghorn_proto::head::{Method, Version};
 
@@ -34,10 +34,7 @@ impl EventLoop {
 
     fn refuse_with(&mut self, token: Token, request: Box<Request>, refusal: &Refusal) {
         let date = date_now();
-        let server = ServerFields {
-            date: self.config.date.then_some(&date),
-            server: self.config.server.as_deref().map(str::as_bytes),
-        };
+        let server = self.config.server_fields(&date);
         let mut response = Vec::new();
         error_response(&mut response, refusal, facts(&request), &server);
         let Some(conn) = self.conns.get(token) else { return };

@@ -36,6 +36,7 @@ pub struct Exchange<'a> {
     persistent: bool,
     /// The end of the connection is the end of the body.
     until_close: bool,
+    /// Bytes of the body that the client was sent, or will be by the loop.
     sent: u64,
 }
 
@@ -116,11 +117,6 @@ impl<'a> Exchange<'a> {
     /// Whether the head of the response is on its way: nothing of it can change any more.
     pub fn started(&self) -> bool {
         matches!(self.stage, Stage::Body(_) | Stage::Done)
-    }
-
-    /// How many bytes of response body the client was sent, or will be by the loop.
-    pub fn body_bytes(&self) -> u64 {
-        self.sent
     }
 
     /// The end of the handler's part: what it left undone is failed.

@@ -65,7 +65,7 @@ impl Exchange<'_> {
     fn send_continue(&mut self) -> Result<(), BodyError> {
         let mut left = CONTINUE;
         while !left.is_empty() {
-            match sys::send(&self.job.socket, left, false) {
+            match sys::send(&self.job.socket, left) {
                 Ok(sent) => left = &left[sent..],
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let limit = self.thread.shared.config.deadlines.write;

@@ -6,8 +6,8 @@ use std::io::{self, IoSlice};
 use std::mem;
 
 use pronghorn_proto::encode::{
-    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, Refusal, RequestFacts, ServerFields,
-    chunk_head, error_response, plan, write_head,
+    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, Refusal, RequestFacts, chunk_head,
+    error_response, plan, write_head,
 };
 use pronghorn_proto::head::{Method, Version};
 
@@ -54,14 +54,13 @@ impl Exchange<'_> {
         let mut writer = self.make_head(status, reason, BodySize::Known(body.len() as u64));
         let admitted = writer.admit(body.len());
         self.sent = admitted as u64;
-        let sent = self.send_with_head(&body[..admitted]);
-        let result = match sent {
+        match self.send_with_head(&body[..admitted]) {
             Ok(sent) => self.keep_unsent(sent, admitted, keep),
             Err(error) => return self.give_up(&error),
-        };
+        }
         self.stage = Stage::Body(writer);
         self.finish();
-        result
+        Ok(())
     }
 
     /// Begins a response. Its head goes out with the first bytes of the body, or at the end.
@@ -76,14 +75,7 @@ impl Exchange<'_> {
     /// # Errors
     /// The client is gone, or too slow. The response counts as ended then.
     pub fn write(&mut self, data: &[u8]) -> Result<(), WriteError> {
-        let (mut writer, with_head) = match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Head(writer) => (writer, true),
-            Stage::Body(writer) => (writer, false),
-            other => {
-                self.stage = other;
-                return Err(WriteError::Gone);
-            }
-        };
+        let (mut writer, with_head) = self.take_writer().ok_or(WriteError::Gone)?;
         let data = &data[..writer.admit(data.len())];
         let chunked = writer.is_chunked() && !data.is_empty();
         self.stage = Stage::Body(writer);
@@ -102,14 +94,7 @@ impl Exchange<'_> {
     /// # Errors
     /// The client is gone. The response counts as ended then.
     pub fn send_file(&mut self, file: File, offset: u64, length: u64) -> Result<(), WriteError> {
-        let (mut writer, with_head) = match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Head(writer) => (writer, true),
-            Stage::Body(writer) => (writer, false),
-            other => {
-                self.stage = other;
-                return Err(WriteError::Gone);
-            }
-        };
+        let (mut writer, with_head) = self.take_writer().ok_or(WriteError::Gone)?;
         let length = writer.admit(usize::try_from(length).unwrap_or(usize::MAX)) as u64;
         if with_head {
             self.output.push(Piece::Owned(self.thread.head.clone(), 0));
@@ -134,17 +119,10 @@ impl Exchange<'_> {
 
     /// Ends the response. One that is shorter than its Content-Length cannot be mended: the connection is aborted.
     pub fn finish(&mut self) {
-        let writer = match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Head(writer) => {
-                self.output.push(Piece::Owned(self.thread.head.clone(), 0));
-                writer
-            }
-            Stage::Body(writer) => writer,
-            other => {
-                self.stage = other;
-                return;
-            }
-        };
+        let Some((writer, with_head)) = self.take_writer() else { return };
+        if with_head {
+            self.output.push(Piece::Owned(self.thread.head.clone(), 0));
+        }
         match writer.finish() {
             Ok(End::LastChunk) => self.output.push(Piece::Owned(LAST_CHUNK.to_vec(), 0)),
             Ok(_) => {}
@@ -179,6 +157,18 @@ impl Exchange<'_> {
         format!("{method} {}", target.escape_default())
     }
 
+    /// What counts the body, and whether the head is still to go with it; `None` before the response begins and after its end.
+    fn take_writer(&mut self) -> Option<(BodyWriter, bool)> {
+        match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Head(writer) => Some((writer, true)),
+            Stage::Body(writer) => Some((writer, false)),
+            other => {
+                self.stage = other;
+                None
+            }
+        }
+    }
+
     fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
         debug_assert!(matches!(self.stage, Stage::Fresh | Stage::Head(_)), "a second response");
         let facts = self.facts();
@@ -194,10 +184,7 @@ impl Exchange<'_> {
         let thread = &mut *self.thread;
         let config = &thread.shared.config;
         let date = date_now();
-        let server = ServerFields {
-            date: config.date.then_some(&date),
-            server: config.server.as_deref().map(str::as_bytes),
-        };
+        let server = config.server_fields(&date);
         thread.head.clear();
         write_head(&mut thread.head, status, reason, &thread.fields, plan, facts, &server);
     }
@@ -218,7 +205,7 @@ impl Exchange<'_> {
         let sent = if body.len() <= COPIED {
             let length = head.len();
             head.extend_from_slice(body);
-            let sent = sys::send(&self.job.socket, head, false);
+            let sent = sys::send(&self.job.socket, head);
             head.truncate(length);
             sent
         } else {
@@ -231,23 +218,18 @@ impl Exchange<'_> {
     }
 
     /// Leaves to the loop what of head and body was not sent.
-    fn keep_unsent(
-        &mut self,
-        sent: usize,
-        admitted: usize,
-        keep: impl FnOnce() -> Retained,
-    ) -> Result<(), Gone> {
+    fn keep_unsent(&mut self, sent: usize, admitted: usize, keep: impl FnOnce() -> Retained) {
         let head = &self.thread.head;
-        if sent < head.len() + admitted {
-            if sent < head.len() {
-                self.output.push(Piece::Owned(head.clone(), sent));
-            }
-            if admitted > 0 {
-                let from = sent.saturating_sub(head.len());
-                self.output.push(Piece::Retained(keep(), from, admitted));
-            }
+        if sent == head.len() + admitted {
+            return;
         }
-        Ok(())
+        if sent < head.len() {
+            self.output.push(Piece::Owned(head.clone(), sent));
+        }
+        if admitted > 0 {
+            let from = sent.saturating_sub(head.len());
+            self.output.push(Piece::Retained(keep(), from, admitted));
+        }
     }
 
     fn write_pieces(&mut self, head: &[u8], data: &[u8], chunked: bool) -> Result<(), WriteError> {
@@ -293,11 +275,7 @@ impl Exchange<'_> {
         let refusal = self.refused.map_or(FAILED, Refusal::from);
         let facts = self.facts();
         let date = date_now();
-        let config = self.thread.shared.config.clone();
-        let server = ServerFields {
-            date: config.date.then_some(&date),
-            server: config.server.as_deref().map(str::as_bytes),
-        };
+        let server = self.thread.shared.config.server_fields(&date);
         let mut response = Vec::new();
         error_response(&mut response, &refusal, facts, &server);
         self.status = refusal.status;

@@ -43,7 +43,7 @@ impl Exchange<'_> {
     fn wait_alone(&self, write: bool, until: Instant) -> io::Result<bool> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if sys::wait_ready(&self.job.socket, write, None, left)?.0 {
+            if sys::wait_ready(&self.job.socket, write, None, left)? {
                 return Ok(true);
             }
             if left.is_zero() {
@@ -62,7 +62,7 @@ impl Exchange<'_> {
             }
             let due = self.thread.begin_wait().map_or(left, Duration::from_millis);
             let events = std::os::fd::AsFd::as_fd(&*shared.selector);
-            if sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))?.0 {
+            if sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))? {
                 return Ok(true);
             }
             self.thread.pump();

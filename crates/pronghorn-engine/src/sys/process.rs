@@ -17,15 +17,11 @@ pub(crate) fn unix_seconds() -> u64 {
     clock_gettime(ClockId::RealtimeCoarse).tv_sec as u64
 }
 
-/// Raises the soft limit of open descriptors to the hard limit; gives the limit now in force.
-pub(crate) fn raise_descriptor_limit() -> u64 {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    let now = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => limit.maximum,
-        Err(_) => limit.current,
-    };
-    now.unwrap_or(u64::MAX)
+/// Raises the soft limit of open descriptors to the hard limit.
+pub(crate) fn raise_descriptor_limit() {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // Where it is refused the server runs with the limit it has.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 /// Notes that the process has forked: another one holds its descriptors too, so that to close one ends nothing by itself.

@@ -132,17 +132,16 @@ fn recv_uninit(socket: impl AsFd, buffer: &mut [MaybeUninit<u8>]) -> io::Result<
 }
 
 /// Writes once; gives the number of bytes the kernel took.
-pub(crate) fn send(socket: impl AsFd, data: &[u8], more: bool) -> io::Result<usize> {
-    let flags = if more { SendFlags::NOSIGNAL | SendFlags::MORE } else { SendFlags::NOSIGNAL };
+pub(crate) fn send(socket: impl AsFd, data: &[u8]) -> io::Result<usize> {
     loop {
-        match rustix::net::send(socket.as_fd(), data, flags) {
+        match rustix::net::send(socket.as_fd(), data, SendFlags::NOSIGNAL) {
             Err(Errno::INTR) => {}
             result => return Ok(result?),
         }
     }
 }
 
-/// Writes several pieces in one call; gives the number of bytes the kernel took.
+/// Writes several pieces in one call; gives the number of bytes the kernel took. `more`: the next write follows at once.
 pub(crate) fn send_gathered(
     socket: impl AsFd,
     pieces: &[IoSlice<'_>],

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Waits until `socket` can be written (`write`) or read, `also` (if given) is readable, or the time is over. Gives (socket ready,
-/// also ready).
+/// Waits until `socket` can be written (`write`) or read, `also` (if given) is readable, or the time is over. Gives whether
+/// `socket` is ready.
 pub(crate) fn wait_ready(
     socket: impl AsFd,
     write: bool,
     also: Option<BorrowedFd<'_>>,
     limit: Duration,
-) -> io::Result<(bool, bool)> {
+) -> io::Result<bool> {
     let wanted = if write { PollFlags::OUT } else { PollFlags::IN | PollFlags::RDHUP };
     let socket = socket.as_fd();
     let timeout =
@@ -30,11 +30,8 @@ pub(crate) fn wait_ready(
         None => 1,
     };
     match poll(&mut fds[..watched], Some(&timeout)) {
-        Ok(_) => {
-            let also_ready = watched == 2 && !fds[1].revents().is_empty();
-            Ok((!fds[0].revents().is_empty(), also_ready))
-        }
-        Err(rustix::io::Errno::INTR) => Ok((false, false)),
+        Ok(_) => Ok(!fds[0].revents().is_empty()),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
