@@ -3,8 +3,8 @@
 /// How large the parts of a request may be. Sizes are in bytes and leave out line ends unless said
 /// otherwise. What exceeds a limit is refused and its connection closes.
 ///
-/// Offsets into a head are 32 bits wide, so `request_line` and `fields` are meant to stay far
-/// below 4 GiB together.
+/// Offsets into a head are 32 bits wide, so `request_line` and `fields` have to stay below 4 GiB
+/// together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The request line. Beyond: 414.
@@ -13,7 +13,7 @@ pub struct Limits {
     pub field: usize,
     /// All field lines of a head together, line ends included. Beyond: 431.
     pub fields: usize,
-    /// Number of field lines, at most [`Limits::MAX_FIELD_COUNT`]. Beyond: 431.
+    /// Number of field lines. Beyond: 431.
     pub field_count: usize,
     /// Chunk extensions of one body together. Beyond: 413.
     pub chunk_extensions: usize,
@@ -21,11 +21,6 @@ pub struct Limits {
     pub trailers: usize,
     /// A body after its transfer coding is removed. Beyond: 413.
     pub body: u64,
-}
-
-impl Limits {
-    /// The number of field lines no setting can exceed.
-    pub const MAX_FIELD_COUNT: usize = 512;
 }
 
 impl Default for Limits {

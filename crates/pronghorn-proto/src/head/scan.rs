@@ -118,7 +118,7 @@ impl HeadScanner {
             if stop == self.line {
                 return Ok(Some(next));
             }
-            if head.fields.len() >= limits.field_count.min(Limits::MAX_FIELD_COUNT) {
+            if head.fields.len() >= limits.field_count {
                 return Err(Error::TooManyFields);
             }
             head.read_field(buf, self.line..stop)?;

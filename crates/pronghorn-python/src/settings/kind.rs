@@ -120,22 +120,26 @@ impl<const MIN: u32, const MAX: u32> Single for Count<MIN, MAX> {
     }
 }
 
-/// A size of at least `MIN` bytes.
-pub struct Size<const MIN: u64>;
+/// A size from `MIN` to `MAX` bytes.
+pub struct Size<const MIN: u64, const MAX: u64 = { u64::MAX }>;
 
-impl<const MIN: u64> Single for Size<MIN> {
+impl<const MIN: u64, const MAX: u64> Single for Size<MIN, MAX> {
     type Out = u64;
 
     fn expects() -> String {
-        match MIN {
-            0 => "a size such as 8192, 64k or 1MiB".to_owned(),
-            _ => format!("a size such as 8192, 64k or 1MiB, at least {}", units::size_text(MIN)),
+        let example = "a size such as 8192, 64k or 1MiB";
+        let (least, most) = (units::size_text(MIN), units::size_text(MAX));
+        match (MIN, MAX) {
+            (0, u64::MAX) => example.to_owned(),
+            (_, u64::MAX) => format!("{example}, at least {least}"),
+            _ => format!("{example}, from {least} to {most}"),
         }
     }
 
     fn parse(text: &str) -> Result<u64, String> {
         match units::size(text)? {
             bytes if bytes < MIN => Err(format!("expected at least {}", units::size_text(MIN))),
+            bytes if bytes > MAX => Err(format!("expected at most {}", units::size_text(MAX))),
             bytes => Ok(bytes),
         }
     }
@@ -292,9 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn a_size_has_a_least() {
+    fn a_size_stays_in_its_range() {
         assert_eq!(Size::<1024>::parse("1KiB"), Ok(1024));
         assert_eq!(Size::<1024>::parse("1023"), Err("expected at least 1KiB".to_owned()));
+        assert_eq!(Size::<0, 1024>::parse("1KiB"), Ok(1024));
+        assert_eq!(Size::<0, 1024>::parse("1025"), Err("expected at most 1KiB".to_owned()));
     }
 
     #[test]

@@ -68,16 +68,16 @@ settings! {
 
     Limits {
         /// The longest request line. A longer one is answered 414.
-        limit_request_line: Size<64> = "8KiB" { placeholder: "SIZE" };
+        limit_request_line: Size<64, LARGEST_HEAD> = "8KiB" { placeholder: "SIZE" };
 
         /// The most header fields of a request. More are answered 431.
         limit_request_fields: Count<1, 32_768> = "100" { placeholder: "N" };
 
         /// The longest single header field, name and value. A longer one is answered 431.
-        limit_request_field_size: Size<64> = "8KiB" { placeholder: "SIZE", aliases: &["limit-request-field_size"] };
+        limit_request_field_size: Size<64, LARGEST_HEAD> = "8KiB" { placeholder: "SIZE", aliases: &["limit-request-field_size"] };
 
         /// The longest header section, all fields together. A longer one is answered 431.
-        limit_fields_total: Size<64> = "64KiB" { placeholder: "SIZE" };
+        limit_fields_total: Size<64, LARGEST_HEAD> = "64KiB" { placeholder: "SIZE" };
 
         /// The most bytes of chunk extensions in one request body. More are answered 413.
         limit_chunk_extensions: Size<0> = "4KiB" { placeholder: "SIZE" };
@@ -135,6 +135,9 @@ settings! {
         log_level: Level = "info" { placeholder: "LEVEL" };
     }
 }
+
+/// The largest request line, and the largest field section: places in a head are 32-bit numbers.
+const LARGEST_HEAD: u64 = 1 << 30;
 
 impl Settings {
     /// Applies what one setting says about another.
