@@ -1,3 +1,5 @@
+//! What `--bind` takes.
+
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! What APP takes.
+
 /// Where the application is: `module:attribute`, `module:factory()` or `module`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppSpec {

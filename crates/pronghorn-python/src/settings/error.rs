@@ -1,3 +1,5 @@
+//! Mistakes, told to the person who made them.
+
 use std::fmt;
 
 /// A mistake in what was typed: one message that says what, why and how to fix it.

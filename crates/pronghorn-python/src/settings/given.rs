@@ -1,3 +1,5 @@
+//! What was typed, and where, before anything is made of it.
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
