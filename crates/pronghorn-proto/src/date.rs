@@ -1,4 +1,4 @@
-//! The date format of the Date field.
+//! Dates: the calendar, and the format of the Date field.
 
 /// Formats seconds since 1970-01-01 00:00:00 UTC as an IMF-fixdate (RFC 9110 section 5.6.7):
 /// `Sun, 06 Nov 1994 08:49:37 GMT`. A time after the year 9999 gives the last second of it.
@@ -20,7 +20,7 @@ pub fn imf_fixdate(unix_seconds: u64) -> [u8; 29] {
 }
 
 /// The Gregorian year, month (0 is January) and day (from 1) of a day counted from 1970-01-01.
-fn civil_date(days: u64) -> (u64, usize, u64) {
+pub fn civil_date(days: u64) -> (u64, usize, u64) {
     let (mut year, mut day) = (1970 + days / DAYS_OF_400_YEARS * 400, days % DAYS_OF_400_YEARS);
     while day >= days_of_year(year) {
         day -= days_of_year(year);
@@ -97,5 +97,16 @@ mod tests {
             before = today;
         }
         assert_eq!(civil_date(DAYS_OF_400_YEARS), (2370, 0, 1));
+    }
+
+    #[test]
+    fn every_day_follows_the_day_before() {
+        for days in 1..60_000 {
+            let ((y0, m0, d0), (y1, m1, d1)) = (civil_date(days - 1), civil_date(days));
+            let next_day = (y1, m1, d1) == (y0, m0, d0 + 1);
+            let next_month = d1 == 1 && (28..=31).contains(&d0) && (y1, m1) == (y0, m0 + 1);
+            let next_year = (m1, d1) == (0, 1) && (m0, d0) == (11, 31) && y1 == y0 + 1;
+            assert!(next_day || next_month || next_year, "{days}");
+        }
     }
 }
