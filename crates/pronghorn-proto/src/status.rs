@@ -218,7 +218,6 @@ const fn client_error(code: u16) -> &'static str {
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         451 => "Unavailable For Legal Reasons",
-        499 => "Client Closed Request",
         _ => "",
     }
 }
