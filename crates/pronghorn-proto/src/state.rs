@@ -211,17 +211,6 @@ impl State {
         self.reading == Reading::Idle
     }
 
-    /// Whether the request is whole.
-    pub fn request_is_whole(&self) -> bool {
-        self.reading == Reading::Done
-    }
-
-    /// Whether the client ended its side within a request. True only once all received bytes
-    /// were given to the parser.
-    pub fn request_is_cut(&self) -> bool {
-        self.is_half_closed() && matches!(self.reading, Reading::Head | Reading::Body(_))
-    }
-
     /// Whether a byte of the final response went out: an error can then only abort.
     pub fn response_has_begun(&self) -> bool {
         self.writing != Writing::None
