@@ -6,10 +6,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use rustix::net::{SocketAddrAny, getsockname};
-
 use crate::address::Local;
-use crate::sys;
+use crate::sys::{self, Bound};
 
 /// What to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,17 +24,11 @@ pub enum Bind {
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
-    address: Address,
+    address: Bound,
     /// The path to remove when the server is done.
     path: Option<PathBuf>,
     /// Whether others have it too, by intent.
     inherited: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Address {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
 }
 
 impl Listener {
@@ -62,35 +54,31 @@ impl Listener {
     }
 
     fn from_socket(socket: OwnedFd, path: Option<PathBuf>) -> io::Result<Self> {
-        let name = getsockname(&socket)?;
-        let address = match SocketAddr::try_from(name.clone()) {
-            Ok(address) => {
-                sys::defer_accept(&socket);
-                Address::Tcp(address)
-            }
-            Err(_) => Address::Unix(unix_path(name)),
-        };
+        let address = sys::bound(&socket)?;
+        if let Bound::Tcp(_) = address {
+            sys::defer_accept(&socket);
+        }
         Ok(Listener { socket, address, path, inherited: false })
     }
 
     /// The TCP address bound, with the port the system chose where 0 was asked for.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         match self.address {
-            Address::Tcp(address) => Some(address),
-            Address::Unix(_) => None,
+            Bound::Tcp(address) => Some(address),
+            Bound::Unix(_) => None,
         }
     }
 
     /// As a handler sees it. `index`: its place in the list of listeners.
     pub fn local(&self, index: usize) -> Local {
         match &self.address {
-            Address::Tcp(address) => Local {
+            Bound::Tcp(address) => Local {
                 index,
                 name: address.ip().to_string(),
                 port: address.port().to_string(),
                 unix: false,
             },
-            Address::Unix(path) => Local {
+            Bound::Unix(path) => Local {
                 index,
                 name: path.to_string_lossy().into_owned(),
                 port: String::new(),
@@ -103,8 +91,8 @@ impl Listener {
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.address {
-            Address::Tcp(address) => write!(f, "http://{address}"),
-            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+            Bound::Tcp(address) => write!(f, "http://{address}"),
+            Bound::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }
@@ -149,11 +137,4 @@ fn clear_stale(path: &Path) -> io::Result<()> {
             Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on this socket"))
         }
     }
-}
-
-fn unix_path(name: SocketAddrAny) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    let unix = rustix::net::SocketAddrUnix::try_from(name).ok();
-    let path = unix.as_ref().and_then(|unix| unix.path_bytes());
-    PathBuf::from(std::ffi::OsStr::from_bytes(path.unwrap_or_default()))
 }

@@ -17,8 +17,8 @@ pub(crate) use memory::append_lent;
 pub use process::{exit_now, note_fork};
 pub(crate) use process::{has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds};
 pub(crate) use socket::{
-    Accepted, accept, bind_tcp, bind_unix, discard, end_for_all, inherited, recv, recv_lent,
-    reset_on_close, send, send_gathered, shutdown_write,
+    Accepted, Bound, accept, bind_tcp, bind_unix, bound, discard, end_for_all, inherited, recv,
+    recv_lent, reset_on_close, send, send_gathered, shutdown_write,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use wait::{hung_up, wait_ready};

@@ -1,17 +1,20 @@
 //! Sockets: made, accepted, read and written, never blocking.
 #![allow(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, SocketAddrUnix,
-    SocketFlags, SocketType, acceptfrom_with, bind, listen, sendmsg, socket_with, sockopt,
+    SocketFlags, SocketType, acceptfrom_with, bind, getsockname, listen, sendmsg, socket_with,
+    sockopt,
 };
 
 use super::memory::{advance, set_filled};
@@ -77,6 +80,26 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
     // Fails on a Unix socket, which needs it not.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     Ok(socket)
+}
+
+/// What a listening socket is bound to.
+#[derive(Clone, Debug)]
+pub(crate) enum Bound {
+    /// A TCP address.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket; empty for one without.
+    Unix(PathBuf),
+}
+
+/// What `socket` is bound to, with the port the system chose where 0 was asked for.
+pub(crate) fn bound(socket: impl AsFd) -> io::Result<Bound> {
+    let name = getsockname(socket)?;
+    if let Ok(address) = SocketAddr::try_from(name.clone()) {
+        return Ok(Bound::Tcp(address));
+    }
+    let unix = SocketAddrUnix::try_from(name).ok();
+    let path = unix.as_ref().and_then(|unix| unix.path_bytes()).unwrap_or_default();
+    Ok(Bound::Unix(OsStr::from_bytes(path).into()))
 }
 
 fn borrow<'a>(fd: RawFd) -> BorrowedFd<'a> {
