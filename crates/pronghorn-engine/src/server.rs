@@ -65,6 +65,9 @@ impl Server {
             start_monitor(&self.shared)?;
         }
         EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
+        if let Some(access) = &self.shared.config.access {
+            access.close();
+        }
         Ok(())
     }
 }

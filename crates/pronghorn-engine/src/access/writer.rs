@@ -15,11 +15,11 @@ const MOST_WAITING: usize = 1 << 20;
 /// Lines are written in batches this far apart.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An access log that is open. Dropping it writes what waits.
+/// An access log that is open. [`close`](AccessLog::close), or dropping it, writes what waits.
 #[derive(Debug)]
 pub struct AccessLog {
     queue: Arc<Queue>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +46,18 @@ impl AccessLog {
         let theirs = queue.clone();
         let builder = std::thread::Builder::new().name("pronghorn-log".to_owned());
         let thread = builder.stack_size(128 << 10).spawn(move || theirs.write_all_to(file))?;
-        Ok(AccessLog { queue, thread: Some(thread) })
+        Ok(AccessLog { queue, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Writes what waits, then ends; lines that come later are lost. Waits as long as the file blocks.
+    pub fn close(&self) {
+        self.queue.state().closed = true;
+        self.queue.filled.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic of the writer has been reported by itself.
+            let _ = thread.join();
+        }
     }
 
     pub(crate) fn log(&self, entry: &Entry<'_>) {
@@ -65,12 +76,7 @@ impl AccessLog {
 
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        self.queue.state().closed = true;
-        self.queue.filled.notify_one();
-        if let Some(thread) = self.thread.take() {
-            // A panic of the writer has been reported by itself.
-            let _ = thread.join();
-        }
+        self.close();
     }
 }
 
@@ -89,14 +95,21 @@ impl Queue {
                 );
             }
             if let Err(error) = file.write_all(&batch) {
-                log::warn!("the access log cannot be written: {error}; lines are lost");
+                log::warn!("the access log cannot be written, lines are lost: {}", error.kind());
             }
             batch.clear();
             if closed {
                 return;
             }
-            std::thread::sleep(PAUSE);
+            self.pause();
         }
+    }
+
+    /// Lets lines gather, unless the log is closed meanwhile.
+    fn pause(&self) {
+        let open = |state: &mut State| !state.closed;
+        let waited = self.filled.wait_timeout_while(self.state(), PAUSE, open);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Waits for lines and swaps them into `batch`; gives how many were dropped, and whether the log is closed.

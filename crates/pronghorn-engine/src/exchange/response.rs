@@ -127,10 +127,7 @@ impl Exchange<'_> {
             Ok(End::LastChunk) => self.output.push(Piece::Owned(LAST_CHUNK.to_vec(), 0)),
             Ok(_) => {}
             Err(short) => {
-                log::error!(
-                    "{}: the response body is too short, {short}; its connection is cut",
-                    self.label()
-                );
+                log::error!("{}: {short}; its connection is cut", self.label());
                 return self.abort();
             }
         }
@@ -279,6 +276,7 @@ impl Exchange<'_> {
         let mut response = Vec::new();
         error_response(&mut response, &refusal, facts, &server);
         self.status = refusal.status;
+        self.sent = refusal.message.len() as u64 + 1;
         self.persistent = false;
         self.output.push(Piece::Owned(response, 0));
         self.flush_end();

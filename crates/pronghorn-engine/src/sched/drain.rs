@@ -46,7 +46,7 @@ impl EngineThread {
         }
         if overdue && self.shared.signals.is_some() {
             log::error!(
-                "{} connections were still busy at the end of the graceful timeout and are cut: stopping now",
+                "the graceful timeout is over; connections still busy, which are cut: {}",
                 event_loop.conns.len()
             );
             log::logger().flush();

@@ -1,0 +1,6 @@
+"""An application that fails."""
+
+
+def app(environ, start_response):
+    """Raises."""
+    raise RuntimeError("as intended")
