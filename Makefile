@@ -16,7 +16,7 @@ unexport CONDA_PREFIX PYTHONHOME
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 BUILD_INPUTS := $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml
 REQUIREMENTS := requirements-dev.txt tests/requirements.txt
-PYTHON_SOURCES := python tests examples bench
+PYTHON_SOURCES := python tests examples bench conformance
 
 .DEFAULT_GOAL := help
 
@@ -73,6 +73,10 @@ format: $(VENV)/.tools ## format Rust and Python
 bench: setup ## compare with other servers; needs wrk and apache2-utils
 	$(BIN)/python bench/run.py
 
+.PHONY: conformance
+conformance: setup ## try the protocol rules on every server, and write docs/conformance.md
+	$(BIN)/python conformance/run.py
+
 .PHONY: docs
 docs: setup ## write docs/settings.md from the table of settings
 	$(BIN)/pronghorn --reference > docs/settings.md
@@ -85,7 +89,7 @@ wheel: $(VENV)/.tools ## build a wheel and a source distribution into target/whe
 clean: ## remove what was built
 	cargo clean
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
-	find python tests examples bench -name __pycache__ -prune -exec rm -rf {} +
+	find $(PYTHON_SOURCES) -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/pronghorn/_pronghorn.*.so
 
 $(VENV)/.python:
