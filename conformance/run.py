@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from contestants import ROOT, Contestant, Started, contestants
-
 from harness.rule import Check, checks_of
 from install import installed_versions
 from rules import exhaustion, framing, request_head, response, wsgi
