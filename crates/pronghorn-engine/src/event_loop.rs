@@ -14,7 +14,7 @@ use crate::conn::{Table, Token};
 use crate::handler::Handler;
 use crate::listener::Listener;
 use crate::request::{Pool, Request};
-use crate::sys::{self, Interest, Ready, Selector};
+use crate::sys::{self, Interest, Ready, Selector, Timer};
 use crate::timer::{Reminder, Wheel};
 
 /// A complete request on its way to a handler. It has the connection's socket: until it comes back, nobody else reads or
@@ -28,10 +28,11 @@ pub(crate) struct Job {
     pub(crate) listener: u16,
 }
 
-/// Tokens from here on are not connections: the waker, the signals, then the listeners.
+/// Tokens from here on are not connections: the waker, the signals, the timer, then the listeners.
 pub(crate) const WAKER: u64 = u64::MAX;
 pub(crate) const SIGNALS: u64 = u64::MAX - 1;
-const FIRST_LISTENER: u64 = u64::MAX - 2;
+const TIMER: u64 = u64::MAX - 2;
+const FIRST_LISTENER: u64 = u64::MAX - 3;
 const LAST_LISTENER: u64 = FIRST_LISTENER - u16::MAX as u64;
 
 pub(crate) struct EventLoop {
@@ -40,6 +41,9 @@ pub(crate) struct EventLoop {
     pub(crate) selector: Arc<Selector>,
     pub(crate) conns: Table,
     pub(crate) wheel: Wheel,
+    timer: Timer,
+    /// What the timer is set to, in milliseconds; over when that is.
+    timer_at: u64,
     pub(crate) pool: Pool,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) accepting: Accepting,
@@ -104,6 +108,8 @@ impl EventLoop {
     ) -> std::io::Result<Self> {
         let now = sys::monotonic_millis();
         let event_loop = EventLoop {
+            timer: Timer::new(&selector, TIMER)?,
+            timer_at: 0,
             config,
             handler,
             selector,
@@ -132,8 +138,8 @@ impl EventLoop {
     }
 
     /// Takes in what a poll reported; [`work`](EventLoop::work) handles it.
-    pub(crate) fn begin_turn(&mut self, events: &mut Vec<Ready>) {
-        self.now = sys::monotonic_millis();
+    pub(crate) fn begin_turn(&mut self, events: &mut Vec<Ready>, now: u64) {
+        self.now = now;
         self.waits_until = 0;
         self.wake_leader = false;
         self.events.extend(events.drain(..));
@@ -172,17 +178,34 @@ impl EventLoop {
         self.one_at_a_time && !self.ready.is_empty()
     }
 
-    /// The leader is about to wait for events, at most for `most` milliseconds. Gives for how long it may; `None` is without end.
+    /// The leader is about to wait for events, at most for `most` milliseconds. Sets the timer for what is due, and gives what limits
+    /// the wait besides; `None` is nothing.
     pub(crate) fn begin_wait(&mut self, most: Option<u64>) -> Option<u64> {
         let now = sys::monotonic_millis();
         let pause = match self.accepting {
-            Accepting::PausedUntil(until) => Some(until.saturating_sub(now)),
+            Accepting::PausedUntil(until) => Some(until),
             _ => None,
         };
+        let reminder = self.wheel.next_millis(now).map(|millis| now + millis);
         let again = (!self.again.is_empty()).then_some(0);
-        let millis = [self.wheel.next_millis(now), pause, again, most].into_iter().flatten().min();
-        self.waits_until = millis.map_or(u64::MAX, |millis| now + millis);
+        let timed =
+            [reminder, pause].into_iter().flatten().min().filter(|due| !self.set_timer(*due, now));
+        let untimed = timed.map(|due| due.saturating_sub(now));
+        let millis = [most, again, untimed].into_iter().flatten().min();
+        self.waits_until =
+            reminder.unwrap_or(u64::MAX).min(millis.map_or(u64::MAX, |millis| now + millis));
         millis
+    }
+
+    /// Makes the timer end a wait at `due`; false if it cannot.
+    fn set_timer(&mut self, due: u64, now: u64) -> bool {
+        if now < self.timer_at && self.timer_at <= due {
+            // It is set to an earlier time, after which it is set anew.
+            return true;
+        }
+        let set = self.timer.set(due + sys::CLOCK_STEP_MILLIS).is_ok();
+        self.timer_at = if set { due } else { 0 };
+        set
     }
 
     /// Whether the leader waits for events, and longer than it may now.
@@ -214,6 +237,8 @@ impl EventLoop {
             LAST_LISTENER..=FIRST_LISTENER => self.accept(event),
             SIGNALS => self.called.signals = true,
             WAKER => self.called.waker = true,
+            // That it ended the wait was all: time passes in each turn.
+            TIMER => self.timer_at = 0,
             token => self.on_ready(Token::from_u64(token), event),
         }
     }

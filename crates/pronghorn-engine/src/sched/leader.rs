@@ -11,6 +11,9 @@ use crate::sys::{self, LastHeard};
 /// A request that has waited this long in the run queue is looked at: is its client still there?
 const SWEEP_MILLIS: u64 = 250;
 
+/// After a poll with this many events the next one likely has some too, and is worth a look without letting go of the interpreter.
+const BUSY: usize = 8;
+
 /// The only thread polls at least so often between requests, however many are queued.
 const GLANCE_MILLIS: u64 = 5;
 
@@ -50,6 +53,7 @@ impl EngineThread {
         let runs = matches!(next, Lead::Run(_));
         let wake_monitor = runs && !self.shared.single() && sched.wake_monitor();
         self.runs_inline = sched.inline();
+        self.is_queued = sched.oldest().is_some();
         drop(sched);
         self.wake(wake);
         if wake_monitor {
@@ -60,7 +64,7 @@ impl EngineThread {
 
     /// Polls once. `block`: waits for events if there are none.
     fn poll(&mut self, block: bool) {
-        if self.is_attached() || !block {
+        if !block || (self.is_attached() && self.is_busy) {
             self.wait_for_events(Some(0));
         }
         if self.events.is_empty() && block {
@@ -68,6 +72,7 @@ impl EngineThread {
             let millis = self.begin_wait();
             self.wait_for_events(millis);
         }
+        self.is_busy = self.events.len() >= BUSY;
         self.begin_turn();
     }
 
@@ -97,14 +102,16 @@ impl EngineThread {
         self.stale = self.was_away(SWEEP_MILLIS, now);
         self.polled_at = now;
         self.turn_is_open = true;
-        let shared = self.shared.clone();
-        shared.event_loop().begin_turn(&mut self.events);
+        self.has_polled = true;
     }
 
     /// Puts back the connection just served and handles events: one request at a time if they run inline, else all.
     fn see_to_events(&mut self, served: Option<(Job, Output)>) -> Progress {
         let one_at_a_time = self.runs_inline && !self.stale;
         let mut event_loop = self.shared.event_loop();
+        if std::mem::take(&mut self.has_polled) {
+            event_loop.begin_turn(&mut self.events, self.polled_at);
+        }
         if let Some((job, output)) = served {
             event_loop.put_back(job, output);
         }
@@ -125,6 +132,7 @@ impl EngineThread {
     }
 
     fn end_turn(&mut self, called: Called) {
+        self.is_queued |= !self.jobs.is_empty();
         self.push_jobs();
         if called.waker {
             self.shared.waker.clear();
@@ -138,8 +146,7 @@ impl EngineThread {
 
     /// Queued requests are looked at now and then, so one whose client has gone is not run.
     fn longest_wait(&self) -> Option<u64> {
-        let queued = self.shared.sched().load().0 > 0;
-        let sweep = queued.then_some(SWEEP_MILLIS);
+        let sweep = self.is_queued.then_some(SWEEP_MILLIS);
         [sweep, self.drain_wait()].into_iter().flatten().min()
     }
 
@@ -150,6 +157,9 @@ impl EngineThread {
 
     fn sweep_if_stale(&mut self) {
         let was_away = std::mem::take(&mut self.stale);
+        if !was_away && !self.is_queued {
+            return;
+        }
         let now = self.polled_at;
         let mut sched = self.shared.sched();
         let age = sched.oldest().map_or(0, |job| now.saturating_sub(job.request.queued_at));

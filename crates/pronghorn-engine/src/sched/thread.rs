@@ -40,6 +40,12 @@ pub(crate) struct EngineThread {
     pub(super) runs_inline: bool,
     /// As leader: the latest poll came late, so clients may have given up.
     pub(super) stale: bool,
+    /// As leader: what the latest poll reported is still to be handed to the loop.
+    pub(super) has_polled: bool,
+    /// As leader: the latest poll reported much.
+    pub(super) is_busy: bool,
+    /// As leader: requests were left in the run queue.
+    pub(super) is_queued: bool,
     /// As leader: what follows the work on a poll's events is still to do.
     pub(super) turn_is_open: bool,
 }
@@ -59,6 +65,9 @@ impl EngineThread {
             swept_at: 0,
             runs_inline: true,
             stale: false,
+            has_polled: false,
+            is_busy: false,
+            is_queued: false,
             turn_is_open: false,
         }
     }

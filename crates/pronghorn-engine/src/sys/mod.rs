@@ -9,16 +9,20 @@ mod memory;
 mod process;
 mod socket;
 mod tcp;
+mod timer;
 mod wait;
 
 pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
 pub(crate) use memory::append_lent;
+pub(crate) use process::{
+    CLOCK_STEP_MILLIS, has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds,
+};
 pub use process::{exit_now, note_fork};
-pub(crate) use process::{has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds};
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bind_unix, bound, discard, end_for_all, inherited, recv,
     recv_lent, reset_on_close, send, send_gathered, shutdown_write,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
+pub(crate) use timer::Timer;
 pub(crate) use wait::{hung_up, wait_ready};

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
+/// How far [`monotonic_millis`] may be behind: the longest tick of a kernel.
+pub(crate) const CLOCK_STEP_MILLIS: u64 = 10;
+
 /// Milliseconds of the monotonic clock, of a few milliseconds' resolution (read without a system call).
 pub(crate) fn monotonic_millis() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
