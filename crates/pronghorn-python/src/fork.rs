@@ -38,7 +38,8 @@ pub(crate) fn end_child(label: &str) -> ! {
 
 fn register(py: Python<'_>) -> PyResult<()> {
     let hooks = [
-        ("after_in_parent", hook(py, |_| pronghorn_engine::note_fork())?),
+        ("before", hook(py, |_| pronghorn_engine::hold_signals())?),
+        ("after_in_parent", hook(py, go_on)?),
         ("after_in_child", hook(py, begin_child)?),
     ];
     let os = py.import(intern!(py, "os"))?;
@@ -51,10 +52,16 @@ fn hook(py: Python<'_>, run: fn(Python<'_>)) -> PyResult<Bound<'_, PyCFunction>>
     })
 }
 
-/// The server's handlers of signals would tell the server of the child's signals.
+fn go_on(_py: Python<'_>) {
+    pronghorn_engine::note_fork();
+    pronghorn_engine::release_signals();
+}
+
+/// The server's handlers of signals would tell the server of the child's signals, so none is let in before they are gone.
 fn begin_child(py: Python<'_>) {
     IS_CHILD.store(true, Ordering::Relaxed);
     signals::put_back(py);
+    pronghorn_engine::release_signals();
 }
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);

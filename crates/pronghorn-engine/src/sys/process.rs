@@ -1,7 +1,9 @@
 //! The process: its clocks, its descriptor limit, its end.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{mem, ptr};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -38,6 +40,35 @@ pub(crate) fn has_forked() -> bool {
 }
 
 static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Lets the signals that end the server wait, as far as they come to this thread, until [`release_signals`].
+pub fn hold_signals() {
+    // SAFETY: both sets are made by `sigemptyset` before anything reads them, and live for the calls.
+    unsafe {
+        let (mut both, mut before) = (mem::zeroed(), mem::zeroed());
+        libc::sigemptyset(&raw mut both);
+        libc::sigemptyset(&raw mut before);
+        libc::sigaddset(&raw mut both, libc::SIGINT);
+        libc::sigaddset(&raw mut both, libc::SIGTERM);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const both, &raw mut before);
+        HELD.set(Some(before));
+    }
+}
+
+/// Ends what [`hold_signals`] began on this thread, or on the one it was forked from.
+pub fn release_signals() {
+    if let Some(before) = HELD.take() {
+        // SAFETY: the set is one that the system gave, and lives for the call.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        }
+    }
+}
+
+thread_local! {
+    /// The signals that waited before [`hold_signals`].
+    static HELD: Cell<Option<libc::sigset_t>> = const { Cell::new(None) };
+}
 
 /// Ends the process at once: nothing is unwound, no exit handler runs.
 pub fn exit_now(code: i32) -> ! {
