@@ -1,6 +1,7 @@
 """A process that the application forks neither serves nor acts for the server."""
 
 import os
+import select
 import signal
 import socket
 import time
@@ -50,7 +51,7 @@ def test_a_port_is_free_at_the_end_though_a_child_holds_it(forking):
     with pytest.raises(ConnectionRefusedError):
         forking.raw()
     socket.create_server((forking.host, forking.port)).close()
-    os.kill(child, signal.SIGKILL)
+    end(child)
     forking.stop()
 
 
@@ -69,3 +70,11 @@ def test_a_signal_after_the_drain_does_what_it_does_by_default(forking):
         forking.signal(signal.SIGTERM)
         time.sleep(0.01)
     assert forking.wait() == -signal.SIGTERM
+
+
+def end(child):
+    """Kills a process that is not ours to wait for, and waits until it has ended."""
+    descriptor = os.pidfd_open(child)
+    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    assert select.select([descriptor], [], [], 5)[0]
+    os.close(descriptor)
