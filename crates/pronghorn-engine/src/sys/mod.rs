@@ -1,7 +1,7 @@
 //! The operating system: every system call the engine makes is in this folder.
 //!
-//! Linux is the one backend today. A kqueue backend has to supply [`Selector`] (edge-triggered readiness with a `u64` token) and
-//! [`Waker`]; everything else here is POSIX.
+//! Linux is the one backend today. A kqueue backend has to supply [`Selector`] (edge-triggered readiness with a `u64` token),
+//! [`Waker`], [`Timer`] and [`send_file`]. What `tcp` tells may be left out; nearly everything else here is POSIX.
 
 mod epoll;
 mod file;
