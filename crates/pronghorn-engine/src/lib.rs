@@ -30,4 +30,4 @@ pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
 pub use listener::{Bind, Listener};
 pub use server::{Server, ServerHandle};
-pub use sys::{exit_now, hold_signals, note_fork, release_signals};
+pub use sys::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};

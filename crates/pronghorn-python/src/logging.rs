@@ -8,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use pronghorn_proto::date::civil_date;
 
+use crate::attach;
+
 /// Sends the server's messages of at least `level` to standard error from now on.
 ///
 /// In a process that has a logger already, that one stays and only the level is set.
@@ -30,8 +32,9 @@ impl Log for StandardError {
             let now =
                 SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
             let line = line(now, process::id(), record.level(), &record.args().to_string());
-            // One write a message keeps lines of several threads apart. There is nowhere to report a failure.
-            let _ = std::io::stderr().write_all(line.as_bytes());
+            // One write a message keeps lines of several threads apart. There is nowhere to report a failure. Who should read
+            // them may be slow: then only the thread that has something to tell waits.
+            let _ = attach::release(|| std::io::stderr().write_all(line.as_bytes()));
         }
     }
 

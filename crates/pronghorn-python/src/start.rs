@@ -56,6 +56,7 @@ impl fmt::Display for Failure {
 
 /// Does what the arguments, without the program's name, ask for; tells what went wrong and gives the exit status.
 pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
+    pronghorn_engine::open_standard_streams();
     match command(py, arguments) {
         Ok(()) => 0,
         Err(failure) => {
@@ -90,6 +91,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
 /// # Errors
 /// A keyword that is wrong, or why the server cannot start.
 pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Result<(), Failure> {
+    pronghorn_engine::open_standard_streams();
     let py = application.py();
     let named = application.extract::<String>().ok();
     let gathered = gather(given(keywords, named.clone())?)?;

@@ -23,6 +23,11 @@ def raises(start_response):
     raise ValueError("on purpose")
 
 
+def raises_at_length(start_response):
+    """Raises with more to tell than a pipe holds."""
+    raise ValueError("x" * 1_000_000)
+
+
 def exits(start_response):
     """Asks the process to end."""
     raise SystemExit(3)
@@ -74,5 +79,6 @@ class Closing:
 
 
 ROUTES = {
-    function.__name__: function for function in [raises, exits, interrupts, late, never_starts, close_raises, endless]
+    function.__name__: function
+    for function in [raises, raises_at_length, exits, interrupts, late, never_starts, close_raises, endless]
 }

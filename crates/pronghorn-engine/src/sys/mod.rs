@@ -18,7 +18,7 @@ pub(crate) use memory::append_lent;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds,
 };
-pub use process::{exit_now, hold_signals, note_fork, release_signals};
+pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bind_unix, bound, discard, end_for_all, inherited, recv,
     recv_lent, reset_on_close, send, send_gathered, shutdown_write,

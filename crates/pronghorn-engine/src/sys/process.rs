@@ -2,9 +2,11 @@
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, ptr};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -27,6 +29,19 @@ pub(crate) fn raise_descriptor_limit() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     // Where it is refused the server runs with the limit it has.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// Opens /dev/null in the place of each standard stream that is closed: no socket takes its number then, and is sent what is
+/// written to it.
+pub fn open_standard_streams() {
+    // The lowest free number is the one that is given.
+    while let Ok(null) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
+        if null.as_raw_fd() > 2 {
+            return;
+        }
+        // Open as long as the process runs.
+        let _ = null.into_raw_fd();
+    }
 }
 
 /// Notes that the process has forked: another one holds its descriptors too, so that to close one ends nothing by itself.
