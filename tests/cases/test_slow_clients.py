@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import signal
 import time
 
 import pytest
@@ -135,3 +136,17 @@ def wait_until(reached, within=10.0):
 
 
 RESETS = itertools.cycle([False, False, True])
+
+
+def test_what_came_while_the_process_was_stopped_is_not_late(serve):
+    server = serve("hello:app", "--keep-alive", "1s", "--head-timeout", "1s")
+    with server.raw() as idle, server.raw() as begun:
+        assert idle.ask(get()).status == 200
+        begun.send(b"GET / HTTP/1.1\r\n")
+        server.signal(signal.SIGSTOP)
+        idle.send(get())
+        begun.send(b"Host: test\r\n\r\n")
+        time.sleep(1.5)
+        server.signal(signal.SIGCONT)
+        assert begun.read_response().status == 200
+        assert idle.read_response().status == 200

@@ -71,6 +71,10 @@ impl EngineThread {
             self.detach();
             let millis = self.begin_wait();
             self.wait_for_events(millis);
+            if self.events.is_empty() {
+                // The process may have been stopped: what came meanwhile goes before the deadlines that passed.
+                self.wait_for_events(Some(0));
+            }
         }
         self.is_busy = self.events.len() >= BUSY;
         self.begin_turn();
