@@ -29,6 +29,10 @@ impl EngineThread {
     pub(super) fn next_as_follower(&mut self, finished: bool) -> Follow<Job> {
         let (next, wake) = self.shared.sched().follow(self.number, finished);
         self.wake(wake);
+        if finished && self.shared.is_draining() {
+            // The leader may have looked for the end of the drain while this request still counted.
+            self.shared.waker.wake();
+        }
         next
     }
 
