@@ -2,9 +2,9 @@
 
 import multiprocessing
 import os
-import signal
 import sys
 import threading
+import time
 
 children = []
 
@@ -17,8 +17,8 @@ def app(environ, start_response):
 
 
 def start(start_response):
-    """A child that waits for a signal; gives its process id."""
-    children.append(multiprocessing.get_context("fork").Process(target=signal.pause))
+    """A child that ends by a signal; gives its process id."""
+    children.append(multiprocessing.get_context("fork").Process(target=idle))
     children[-1].start()
     return str(children[-1].pid)
 
@@ -27,9 +27,14 @@ def abandon(start_response):
     """A child that nobody waits for; gives its process id."""
     child = os.fork()
     if child == 0:
-        signal.pause()
-        os._exit(0)
+        idle()
     return str(child)
+
+
+def idle():
+    """Never returns. Python acts on a signal between two calls: one that came just before a long one would wait for its end."""
+    while True:
+        time.sleep(0.01)
 
 
 def terminate(start_response):
