@@ -4,11 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::thread::EngineThread;
 use crate::event_loop::EventLoop;
-use crate::signals::Signal;
 use crate::sys;
-
-/// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT.
-const INTERRUPTED: i32 = 130;
 
 /// The exit code of a process whose drain took longer than it may.
 const OVERDUE: i32 = 1;
@@ -17,17 +13,8 @@ impl EngineThread {
     pub(super) fn see_to_signals(&mut self) {
         let Some(signals) = &self.shared.signals else { return };
         for signal in signals.take() {
-            match signal {
-                Signal::Interrupt if self.shared.is_draining() => {
-                    log::warn!("second interrupt: stopping now, requests in flight are lost");
-                    log::logger().flush();
-                    sys::exit_now(INTERRUPTED);
-                }
-                Signal::Interrupt | Signal::Terminate => {
-                    log::info!("{}: finishing the requests in flight", signal.name());
-                    self.shared.drain();
-                }
-            }
+            self.shared.drain();
+            log::info!("{}: finishing the requests in flight; SIGINT stops at once", signal.name());
         }
     }
 
