@@ -61,3 +61,27 @@ def test_a_log_that_nobody_reads_holds_up_no_other_request(listener):
         server.terminate()
         assert server.wait(5) == 0
         reader.join()
+
+
+def test_a_log_that_nobody_ever_reads_stops_neither_a_request_nor_the_drain(listener):
+    with failing(listener, stderr=subprocess.PIPE) as server:
+        for _ in range(3):
+            with Client(listener.getsockname(), timeout=20) as client:
+                assert client.ask(get(target=b"/raises_at_length")).status == 500
+        server.terminate()
+        assert server.wait(5) == 0
+        assert b"log messages were lost" not in server.stderr.read()
+
+
+def test_lost_messages_are_counted_for_who_reads_on(listener):
+    with failing(listener, stderr=subprocess.PIPE) as server:
+        with Client(listener.getsockname(), timeout=20) as client:
+            assert client.ask(get(target=b"/raises_at_length")).status == 500
+        reader = server.stderr
+        os.set_blocking(reader.fileno(), False)
+        while reader.read():
+            pass
+        os.set_blocking(reader.fileno(), True)
+        server.terminate()
+        assert server.wait(5) == 0
+        assert b"[1 log messages were lost]" in reader.read()

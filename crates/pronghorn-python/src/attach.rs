@@ -69,20 +69,6 @@ pub(crate) fn assume<R>(f: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
     f(unsafe { Python::assume_attached() })
 }
 
-/// Runs `f`, which may block, without the interpreter's lock, whether this thread has it or not. `f` touches no object.
-pub(crate) fn release<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: only asks; a thread that attached here finds the interpreter running.
-    if !attached() || unsafe { ffi::PyGILState_Check() } == 0 {
-        return f();
-    }
-    // SAFETY: this thread is attached, and is again before it goes on.
-    let state = unsafe { ffi::PyEval_SaveThread() };
-    let result = f();
-    // SAFETY: `state` is this thread's own, saved above.
-    unsafe { ffi::PyEval_RestoreThread(state) };
-    result
-}
-
 /// An owned Python object that may be dropped by any thread, attached or not.
 ///
 /// A thread that is not attached leaves the object to the next one that attaches. Only for objects whose end runs no

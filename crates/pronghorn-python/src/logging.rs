@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use pronghorn_proto::date::civil_date;
-
-use crate::attach;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Sends the server's messages of at least `level` to standard error from now on.
 ///
@@ -32,13 +32,39 @@ impl Log for StandardError {
             let now =
                 SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
             let line = line(now, process::id(), record.level(), &record.args().to_string());
-            // One write a message keeps lines of several threads apart. There is nowhere to report a failure. Who should read
-            // them may be slow: then only the thread that has something to tell waits.
-            let _ = attach::release(|| std::io::stderr().write_all(line.as_bytes()));
+            write(line.as_bytes());
         }
     }
 
     fn flush(&self) {}
+}
+
+/// Writes a line as far as its reader keeps up: nothing waits long for a log that nobody reads, as whoever logs may hold a lock or
+/// the interpreter. What is lost is counted, and told with the next line that is not. After a loss there is no more patience.
+fn write(line: &[u8]) {
+    static LOST: AtomicU64 = AtomicU64::new(0);
+    let lost = LOST.swap(0, Ordering::Relaxed);
+    let patience = if lost == 0 { PATIENCE } else { NO_PATIENCE };
+    let told = lost == 0
+        || write_in_time(format!("[{lost} log messages were lost]\n").as_bytes(), &patience);
+    if !told || !write_in_time(line, &patience) {
+        LOST.fetch_add(if told { 1 } else { lost + 1 }, Ordering::Relaxed);
+    }
+}
+
+/// Pieces that a pipe takes whole if it takes a byte, pipe(7): a wait for room is enough to never block. False if that took too long.
+fn write_in_time(text: &[u8], patience: &Timespec) -> bool {
+    // Held over all pieces, so that lines of several threads stay apart.
+    let mut stderr = std::io::stderr().lock();
+    text.chunks(PIPE_BUF).all(|piece| {
+        let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+        let ready = poll(&mut fds, Some(patience)).is_ok_and(|ready| ready > 0);
+        if ready {
+            // A failure has nowhere to be reported.
+            let _ = stderr.write_all(piece);
+        }
+        ready
+    })
 }
 
 fn line(unix_seconds: u64, pid: u32, level: Level, message: &str) -> String {
@@ -67,6 +93,9 @@ fn name(level: Level) -> &'static str {
 }
 
 const DAY: u64 = 24 * 60 * 60;
+const PIPE_BUF: usize = 4096;
+const NO_PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! What is known of recent connections: the peer, and the environ of a head that repeats.
 //!
 //! Most clients send the same fields with each request of a connection, and some ask for the same target again. What came twice
-//! in a row is kept as a dict, and then a copy of it replaces a lookup and an insertion for each field.
+//! in a row is kept as a dict, and then a copy of it replaces a lookup and an insertion for each field. It is used for nobody but
+//! its connection, credentials and all, until another connection takes its place in the table.
 
 use std::cell::Cell;
 

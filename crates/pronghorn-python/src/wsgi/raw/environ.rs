@@ -122,7 +122,7 @@ impl Environ {
         let target = &request.head.target;
         let (raw, path) = (target.raw.of(request.bytes), target.path.of(request.bytes));
         let uri = match target.query {
-            // A query may hold secrets and is seldom seen twice.
+            // A query may hold secrets, which connections are not to share, and is seldom seen twice.
             Some(_) => latin1(py, raw)?,
             None => self.texts.text(py, raw)?,
         };
@@ -286,7 +286,7 @@ fn join(
     environ.set_item(key, first.add(separator)?.add(latin1(environ.py(), value)?)?)
 }
 
-/// Secrets are not kept beyond their request.
+/// Secrets are kept out of the texts that connections share. A connection's own repeated head may hold them as long as it is remembered.
 #[inline]
 fn is_secret(known: Known) -> bool {
     matches!(
