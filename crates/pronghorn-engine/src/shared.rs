@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) signals: Option<Signals>,
     pub(crate) followers: Condvar,
     pub(crate) monitor: Condvar,
+    /// The leader naps until the run queue is low.
+    pub(crate) low: Condvar,
     /// A drain was asked for.
     pub(crate) draining: AtomicBool,
     event_loop: Mutex<EventLoop>,
@@ -46,6 +48,7 @@ impl Shared {
             signals,
             followers: Condvar::new(),
             monitor: Condvar::new(),
+            low: Condvar::new(),
             draining: AtomicBool::new(false),
             event_loop: Mutex::new(event_loop),
             sched: Mutex::new(sched),

@@ -2,22 +2,26 @@
 
 use std::sync::PoisonError;
 
-use super::state::Follow;
+use super::state::{Follow, Wake};
 use super::thread::EngineThread;
 use crate::event_loop::Job;
+use crate::handler::Handler;
 
 impl EngineThread {
     /// Does what a follower was told, and gives what it is told next.
-    pub(super) fn follow(&mut self, order: Follow<Job>) -> Follow<Job> {
+    pub(super) fn follow(&mut self, handler: &dyn Handler, order: Follow<Job>) -> Follow<Job> {
         match order {
             Follow::Run(job) => {
-                self.run(job);
+                self.run(handler, job);
                 self.next_as_follower(true)
             }
             Follow::Attach => {
                 self.attach();
-                let (next, wake) = self.shared.sched().standby_attached(self.number);
-                self.wake(wake);
+                let mut sched = self.shared.sched();
+                let (next, wake) = sched.standby_attached(self.number);
+                let ends_nap = sched.ends_nap();
+                drop(sched);
+                self.go_on(wake, ends_nap);
                 next
             }
             Follow::Wait => self.wait(),
@@ -27,13 +31,23 @@ impl EngineThread {
 
     /// Asks for the next order after a request (`finished`).
     pub(super) fn next_as_follower(&mut self, finished: bool) -> Follow<Job> {
-        let (next, wake) = self.shared.sched().follow(self.number, finished);
-        self.wake(wake);
+        let mut sched = self.shared.sched();
+        let (next, wake) = sched.follow(self.number, finished);
+        let ends_nap = sched.ends_nap();
+        drop(sched);
+        self.go_on(wake, ends_nap);
         if finished && self.shared.is_draining() {
             // The leader may have looked for the end of the drain while this request still counted.
             self.shared.waker.wake();
         }
         next
+    }
+
+    fn go_on(&self, wake: Wake, ends_nap: bool) {
+        self.wake(wake);
+        if ends_nap {
+            self.shared.low.notify_one();
+        }
     }
 
     /// Waits until notified; the wait is counted already.

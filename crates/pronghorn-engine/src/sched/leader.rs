@@ -1,15 +1,20 @@
 //! The leader: polls, processes the batch, and runs requests inline while nothing runs outside it.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::state::{Follow, Lead, Wake};
 use super::thread::EngineThread;
 use crate::conn::Output;
 use crate::event_loop::{Called, Job, Progress};
+use crate::handler::Handler;
 use crate::sys::{self, LastHeard};
 
 /// A request that has waited this long in the run queue is looked at: is its client still there?
 const SWEEP_MILLIS: u64 = 250;
+
+/// How long the leader leaves events alone at the most, while requests are queued for others.
+const NAP: Duration = Duration::from_millis(1);
 
 /// After a poll with this many events the next one likely has some too, and is worth a look without letting go of the interpreter.
 const BUSY: usize = 8;
@@ -19,7 +24,7 @@ const GLANCE_MILLIS: u64 = 5;
 
 impl EngineThread {
     /// Leads until leadership goes elsewhere; gives the next order as a follower, or none when the server is over.
-    pub(super) fn lead(&mut self) -> Option<Follow<Job>> {
+    pub(super) fn lead(&mut self, handler: &dyn Handler) -> Option<Follow<Job>> {
         self.polled_at = sys::monotonic_millis();
         // The leader before may have left events behind.
         self.turn_is_open = true;
@@ -28,7 +33,7 @@ impl EngineThread {
             let finished = served.is_some();
             let progress = self.see_to_events(served.take());
             match self.next_as_leader(finished) {
-                Lead::Run(job) => served = Some(self.serve(job)),
+                Lead::Run(job) => served = Some(self.serve(handler, job)),
                 Lead::Poll if progress == Progress::Interrupted => {}
                 Lead::Poll => self.poll(true),
                 Lead::Glance => self.poll(false),
@@ -64,6 +69,9 @@ impl EngineThread {
 
     /// Polls once. `block`: waits for events if there are none.
     fn poll(&mut self, block: bool) {
+        if block && self.is_queued {
+            self.nap();
+        }
         if !block || (self.is_attached() && self.is_busy) {
             self.wait_for_events(Some(0));
         }
@@ -78,6 +86,18 @@ impl EngineThread {
         }
         self.is_busy = self.events.len() >= BUSY;
         self.begin_turn();
+    }
+
+    /// While followers have a queue to work off, each event would interrupt them for one request more. Waiting until the queue gets
+    /// short lets events gather, so that both take turns over many.
+    fn nap(&mut self) {
+        self.detach();
+        let shared = self.shared.clone();
+        let mut sched = shared.sched();
+        if sched.begin_nap() {
+            let waited = shared.low.wait_timeout_while(sched, NAP, |sched| sched.naps());
+            waited.unwrap_or_else(PoisonError::into_inner).0.end_nap();
+        }
     }
 
     /// One turn of I/O for a thread that waits inside a request and is the one to see to events.

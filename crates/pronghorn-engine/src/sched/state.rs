@@ -11,6 +11,10 @@ pub(crate) type ThreadNumber = u32;
 /// For each request that may run at once, so many more may wait for their clients.
 const CLIENT_WAITS: usize = 32;
 
+/// With so many requests in the queue the leader may nap, until this part of them is left.
+const NAP_QUEUE: usize = 4;
+const NAP_SHARE: usize = 8;
+
 /// What a transition asks of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash, PartialOrd, Ord))]
@@ -80,6 +84,8 @@ pub(crate) struct Sched<J> {
     most: usize,
     stopping: bool,
     monitor_asleep: bool,
+    /// The leader naps until the queue is no longer than this.
+    nap: Option<usize>,
 }
 
 impl<J> Sched<J> {
@@ -102,12 +108,15 @@ impl<J> Sched<J> {
             most,
             stopping: false,
             monitor_asleep: true,
+            nap: None,
         }
     }
 
     /// Adds complete requests to the run queue. Where the leader will not run them itself, someone is woken.
     pub(crate) fn push(&mut self, jobs: impl IntoIterator<Item = J>) -> Wake {
-        self.queue.extend(jobs);
+        for job in jobs {
+            self.queue.push_back(job);
+        }
         if self.inline() { Wake::Nobody } else { self.wake_standby() }
     }
 
@@ -173,6 +182,30 @@ impl<J> Sched<J> {
     pub(crate) fn started(&mut self, me: ThreadNumber) -> (Follow<J>, Wake) {
         self.starting -= 1;
         self.claim(me)
+    }
+
+    /// The leader, about to poll, naps instead while others have enough to do; false if they have not.
+    pub(crate) fn begin_nap(&mut self) -> bool {
+        let enough = !self.inline() && self.queue.len() >= NAP_QUEUE;
+        self.nap = enough.then_some(self.queue.len() / NAP_SHARE);
+        enough
+    }
+
+    pub(crate) fn naps(&self) -> bool {
+        self.nap.is_some() && !self.stopping
+    }
+
+    pub(crate) fn end_nap(&mut self) {
+        self.nap = None;
+    }
+
+    /// Whether the leader's nap ends now, as the queue gets short.
+    pub(crate) fn ends_nap(&mut self) -> bool {
+        let ends = self.nap.is_some_and(|length| self.queue.len() <= length);
+        if ends {
+            self.nap = None;
+        }
+        ends
     }
 
     /// Takes leadership from `from`, which stays in its call, if it still leads and (where given) still is in call `call`.

@@ -11,6 +11,7 @@ use super::state::{Follow, Sched, ThreadNumber, Wake};
 use crate::conn::Output;
 use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Exchange;
+use crate::handler::Handler;
 use crate::shared::Shared;
 use crate::sys::Ready;
 
@@ -89,29 +90,29 @@ impl EngineThread {
     }
 
     fn take_roles(&mut self, first: Follow<Job>) {
+        let handler = self.shared.handler.clone();
         let mut role = first;
         loop {
             role = match role {
-                Follow::Lead => match self.lead() {
+                Follow::Lead => match self.lead(&*handler) {
                     Some(role) => role,
                     None => return,
                 },
                 Follow::Stop => return,
-                other => self.follow(other),
+                other => self.follow(&*handler, other),
             };
         }
     }
 
     /// Runs one request as a follower: the handler answers, then the connection goes back to the loop.
-    pub(super) fn run(&mut self, job: Job) {
-        let (job, output) = self.serve(job);
+    pub(super) fn run(&mut self, handler: &dyn Handler, job: Job) {
+        let (job, output) = self.serve(handler, job);
         self.change_loop(|event_loop| event_loop.put_back(job, output));
     }
 
     /// Has the handler answer one request; gives it back with what the socket did not take.
-    pub(super) fn serve(&mut self, job: Job) -> (Job, Output) {
+    pub(super) fn serve(&mut self, handler: &dyn Handler, job: Job) -> (Job, Output) {
         self.attach();
-        let handler = self.shared.handler.clone();
         let mut exchange = Exchange::new(self, job);
         let panicked = catch_unwind(AssertUnwindSafe(|| handler.handle(&mut exchange))).is_err();
         if panicked {

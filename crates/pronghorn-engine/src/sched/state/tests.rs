@@ -8,6 +8,7 @@ mod model;
 use std::collections::{HashMap, VecDeque};
 
 use self::model::{Budget, Model};
+use super::{Follow, Lead, Sched, Wake};
 
 #[test]
 fn two_at_once_serve_every_request_and_end() {
@@ -43,6 +44,22 @@ fn threads_that_cannot_be_started_lose_nothing() {
     explore(2, Budget { brief: 3, failed_starts: 2, ..Budget::default() });
     explore(3, Budget { brief: 3, failed_starts: 3, waits_for_client: 1, ..Budget::default() });
     explore(2, Budget { brief: 2, failed_starts: 9, waits_for_client: 2, ..Budget::default() });
+}
+
+#[test]
+fn the_leader_naps_only_while_others_have_a_queue_to_work_off() {
+    let mut sched = Sched::new(2, 0);
+    let _ = sched.push(0..20);
+    assert!(!sched.begin_nap(), "it runs the queue itself");
+    assert!(matches!(sched.lead(0, false), Lead::Run(0)));
+    assert_eq!(sched.promote(0, None), Wake::NewThread);
+    assert!(matches!(sched.started(1), (Follow::Lead, _)));
+    assert!(sched.begin_nap() && sched.naps());
+    for left in (0..19).rev() {
+        assert_eq!(sched.ends_nap(), left == 1, "{left} are left");
+        assert!(matches!(sched.follow(0, true), (Follow::Run(_), _)));
+    }
+    assert!(!sched.naps() && !sched.begin_nap(), "nothing is queued");
 }
 
 /// Takes every path from the start, checks every state on it, and that an end can be reached from each.
