@@ -42,6 +42,8 @@ pub struct RequestHead {
     pub upgrade: bool,
     /// Which known names are among the fields, so that what is absent need not be looked for.
     seen: KnownSet,
+    /// The last Host that was found valid.
+    valid_host: Vec<u8>,
 }
 
 impl RequestHead {
@@ -49,7 +51,8 @@ impl RequestHead {
     pub fn clear(&mut self) {
         let mut fields = core::mem::take(&mut self.fields);
         fields.clear();
-        *self = RequestHead { fields, ..RequestHead::default() };
+        let valid_host = core::mem::take(&mut self.valid_host);
+        *self = RequestHead { fields, valid_host, ..RequestHead::default() };
     }
 
     /// The value of the first field named `known`. `buf` is the buffer the head is in.
@@ -125,8 +128,13 @@ impl RequestHead {
             (None, _) if self.version == Version::Http11 => Err(Error::HostMissing),
             (None, _) => Ok(()),
             (Some(line), None) => {
-                host::check(line.value.of(buf))?;
-                self.host.get_or_insert(line.value);
+                let (host, value) = (line.value.of(buf), line.value);
+                // A server is asked for the same few hosts over and over.
+                if *host != *self.valid_host {
+                    host::check(host)?;
+                    remember(&mut self.valid_host, host);
+                }
+                self.host.get_or_insert(value);
                 Ok(())
             }
             (Some(_), Some(_)) => Err(Error::HostRepeated),
@@ -162,6 +170,16 @@ const FRAMING: KnownSet = KnownSet::of(&[Known::ContentLength, Known::TransferEn
 const CONNECTION: KnownSet = KnownSet::of(&[Known::Connection]);
 const UPGRADE: KnownSet = KnownSet::of(&[Known::Upgrade]);
 const EXPECT: KnownSet = KnownSet::of(&[Known::Expect]);
+
+/// Keeps `host`, unless it is of a length that none has who asks often.
+fn remember(valid_host: &mut Vec<u8>, host: &[u8]) {
+    if host.len() <= REMEMBERED_HOST {
+        valid_host.clear();
+        valid_host.extend_from_slice(host);
+    }
+}
+
+const REMEMBERED_HOST: usize = 255;
 
 #[cfg(test)]
 mod tests {
