@@ -1,11 +1,15 @@
 //! One request on its way to a handler, and the objects reused for it.
 
+use pronghorn_proto::framing::Framing;
 use pronghorn_proto::head::{HeadScanner, RequestHead};
 
 use crate::body::{Body, Intake};
 
 /// The size of a read buffer: most heads fit, and small bodies with them.
 pub(crate) const READ_BUFFER: usize = 4 << 10;
+
+/// Bodies below this size are not worth memory of the handler's own.
+pub(crate) const LEAST_LENT: u64 = 16 << 10;
 
 /// A buffer that grew beyond this is not kept for reuse.
 const LARGEST_KEPT: usize = 16 << 10;
@@ -57,6 +61,11 @@ impl Request {
             queued_at: 0,
             answered_at: 0,
         }
+    }
+
+    /// Whether memory lent by the handler is worth while for its body.
+    pub(crate) fn has_large_body(&self) -> bool {
+        matches!(self.head.framing, Framing::Length(length) if length >= LEAST_LENT)
     }
 
     /// Whether bytes beyond this request were read.

@@ -10,14 +10,11 @@ use pronghorn_proto::state::HeadFacts;
 use super::{Phase, Token, Watched};
 use crate::body::{BodyError, Intake, Received, Storage};
 use crate::event_loop::{EventLoop, Job};
-use crate::request::{BodyState, Request};
+use crate::request::{BodyState, LEAST_LENT, Request};
 use crate::sys::{self, Interest, Ready};
 
 /// At most this many reads of one connection in a turn.
 const READS_A_TURN: usize = 16;
-
-/// Bodies below this size are not worth memory of the handler's own.
-const LEAST_LENT: usize = 16 << 10;
 
 /// What a read came to.
 pub(super) enum Step {
@@ -229,7 +226,7 @@ impl EventLoop {
     ) -> Step {
         let storage = storage(&self.config);
         let (handler, attached) = (&self.handler, self.attached);
-        let lend = |length: usize| match attached && length >= LEAST_LENT {
+        let lend = |length: usize| match attached && length as u64 >= LEAST_LENT {
             true => handler.body_buffer(length),
             false => None,
         };

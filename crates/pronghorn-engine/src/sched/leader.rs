@@ -33,7 +33,12 @@ impl EngineThread {
             let finished = served.is_some();
             let progress = self.see_to_events(served.take());
             match self.next_as_leader(finished) {
-                Lead::Run(job) => served = Some(self.serve(handler, job)),
+                Lead::Run(job) => {
+                    // Where one large body came another is likely, and to lend memory for it takes a leader that is attached.
+                    let uploads = job.request.has_large_body();
+                    served = Some(self.serve(handler, job));
+                    self.is_busy |= uploads;
+                }
                 Lead::Poll if progress == Progress::Interrupted => {}
                 Lead::Poll => self.poll(true),
                 Lead::Glance => self.poll(false),
