@@ -33,7 +33,21 @@ pub(super) fn addresses(given: &Given, settings: &Settings) -> Result<Vec<Addres
     if addresses.is_empty() {
         return Err(given.mistake("bind", "expected at least one address"));
     }
-    Ok(addresses)
+    match repeated(&addresses) {
+        Some(address) => Err(UsageError::new(format!(
+            "{address} is given twice. A server listens once at each address. Leave one of them out."
+        ))),
+        None => Ok(addresses),
+    }
+}
+
+/// Port 0 is another port each time.
+fn repeated(addresses: &[Address]) -> Option<&Address> {
+    let is_fixed = |address: &Address| !matches!(address, Address::Tcp { port: 0, .. });
+    let mut places = addresses.iter().enumerate();
+    let twice =
+        places.find(|(at, address)| is_fixed(address) && addresses[..*at].contains(address))?;
+    Some(twice.1)
 }
 
 /// The kind of place, whatever its line or name.
@@ -107,6 +121,18 @@ mod tests {
     fn every_bind_counts() {
         let binds: &[&str] = &["127.0.0.1:1", "unix:/s"];
         assert_eq!(listens(&[("bind", binds, Origin::Flag)]), binds);
+    }
+
+    #[test]
+    fn an_address_is_listened_at_once() {
+        for (binds, twice) in
+            [(&["fd://3", "h:1", "fd://3"][..], "fd://3"), (&["127.0.0.1:0", "h:1", "h:1"], "h:1")]
+        {
+            let error = given(&[("bind", binds, Origin::Flag)]).resolve().expect_err(twice);
+            assert!(error.to_string().starts_with(&format!("{twice} is given twice. ")), "{error}");
+        }
+        let any_port: &[&str] = &["127.0.0.1:0", "127.0.0.1:0"];
+        assert_eq!(listens(&[("bind", any_port, Origin::Flag)]), any_port);
     }
 
     #[test]
