@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use super::state::{Follow, Wake};
+use super::state::{Follow, Sched, ThreadNumber, Wake};
 use super::thread::EngineThread;
 use crate::event_loop::Job;
 use crate::handler::Handler;
@@ -17,12 +17,7 @@ impl EngineThread {
             }
             Follow::Attach => {
                 self.attach();
-                let mut sched = self.shared.sched();
-                let (next, wake) = sched.standby_attached(self.number);
-                let ends_nap = sched.ends_nap();
-                drop(sched);
-                self.go_on(wake, ends_nap);
-                next
+                self.ask(|sched, me| sched.standby_attached(me))
             }
             Follow::Wait => self.wait(),
             Follow::Lead | Follow::Stop => order,
@@ -31,11 +26,7 @@ impl EngineThread {
 
     /// Asks for the next order after a request (`finished`).
     pub(super) fn next_as_follower(&mut self, finished: bool) -> Follow<Job> {
-        let mut sched = self.shared.sched();
-        let (next, wake) = sched.follow(self.number, finished);
-        let ends_nap = sched.ends_nap();
-        drop(sched);
-        self.go_on(wake, ends_nap);
+        let next = self.ask(|sched, me| sched.follow(me, finished));
         if finished && self.shared.is_draining() {
             // The leader may have looked for the end of the drain while this request still counted.
             self.shared.waker.wake();
@@ -43,11 +34,20 @@ impl EngineThread {
         next
     }
 
-    fn go_on(&self, wake: Wake, ends_nap: bool) {
+    /// Asks for an order, and wakes whom that concerns: another follower, or the leader when its nap is over.
+    fn ask(
+        &self,
+        ask: impl FnOnce(&mut Sched<Job>, ThreadNumber) -> (Follow<Job>, Wake),
+    ) -> Follow<Job> {
+        let mut sched = self.shared.sched();
+        let (next, wake) = ask(&mut sched, self.number);
+        let ends_nap = sched.ends_nap();
+        drop(sched);
         self.wake(wake);
         if ends_nap {
             self.shared.low.notify_one();
         }
+        next
     }
 
     /// Waits until notified; the wait is counted already.

@@ -109,9 +109,9 @@ impl EngineThread {
     pub(crate) fn pump(&mut self) {
         self.wait_for_events(Some(0));
         self.begin_turn();
+        // All events at once: nothing is run here, so the turn ends and what is ready goes to the queue.
         self.runs_inline = false;
         self.see_to_events(None);
-        self.push_jobs();
     }
 
     /// Announces a wait for events; gives for how many milliseconds it may be, `None` without end.

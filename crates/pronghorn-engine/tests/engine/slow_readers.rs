@@ -7,7 +7,7 @@ use pronghorn_engine::{Config, Deadlines, Exchange, WriteError};
 use pronghorn_proto::encode::BodySize;
 
 use crate::client::{get, pattern};
-use crate::server::{Running, answer_target, gate, in_own_process, target, threads};
+use crate::server::{GateKeeper, Running, answer_target, gate, in_own_process, target, threads};
 
 /// More than the buffers of both sockets take.
 const LARGE: usize = 24 << 20;
@@ -77,23 +77,28 @@ fn resident() -> usize {
     kib << 10
 }
 
+/// A handler that answers `/large` piece by piece, once `keeper` lets it.
+fn large_in_pieces(keeper: GateKeeper) -> impl Fn(&mut Exchange<'_>) + Send + Sync + 'static {
+    move |exchange| {
+        if target(exchange) != "/large" {
+            return answer_target(exchange);
+        }
+        exchange.start(200, b"OK", BodySize::Unknown);
+        keeper.wait("writes".to_owned());
+        for piece in pattern(LARGE).chunks(1 << 20) {
+            exchange.write(piece).expect("the client is there");
+        }
+        exchange.finish();
+    }
+}
+
 #[test]
 fn a_handler_that_writes_waits_for_its_client_while_others_are_served() {
     for count in [1, 2, 8] {
         let (gate, keeper) = gate();
         // It has to give leadership away itself: nobody takes it.
         let config = Config { promote_after: Duration::from_secs(600), ..threads(count) };
-        let server = Running::start(config, move |exchange| {
-            if target(exchange) != "/large" {
-                return answer_target(exchange);
-            }
-            exchange.start(200, b"OK", BodySize::Unknown);
-            keeper.wait("writes".to_owned());
-            for piece in pattern(LARGE).chunks(1 << 20) {
-                exchange.write(piece).expect("the client is there");
-            }
-            exchange.finish();
-        });
+        let server = Running::start(config, large_in_pieces(keeper));
         let mut slow = server.connect();
         slow.send(get("/large"));
         gate.arrival();
@@ -111,17 +116,7 @@ fn a_handler_that_writes_waits_for_its_client_while_others_are_served() {
 #[test]
 fn more_slow_readers_than_threads_keep_nobody_from_being_served() {
     let (gate, keeper) = gate();
-    let server = Running::start(threads(2), move |exchange| {
-        if target(exchange) != "/large" {
-            return answer_target(exchange);
-        }
-        exchange.start(200, b"OK", BodySize::Unknown);
-        keeper.wait("writes".to_owned());
-        for piece in pattern(LARGE).chunks(1 << 20) {
-            exchange.write(piece).expect("the client is there");
-        }
-        exchange.finish();
-    });
+    let server = Running::start(threads(2), large_in_pieces(keeper));
     let mut slow: Vec<_> = (0..6).map(|_| server.connect()).collect();
     for client in &mut slow {
         client.send(get("/large"));
