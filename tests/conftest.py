@@ -12,16 +12,24 @@ from harness.server import Server, pronghorn
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Server]]:
-    """A function that starts a server: `serve(app, *args, app_dir=None, env=None) -> Server`, ready when it returns.
+    """A function that starts a server: `serve(app, *args, app_dir=None, env=None, supervised=False) -> Server`, ready when it
+    returns.
 
-    `app` is `module:attribute`, found in `app_dir` (a path; tests/apps by default); `args` are flags. When the test is over
+    `app` is `module:attribute`, found in `app_dir` (a path; tests/apps by default); `args` are flags; one process serves by
+    itself unless it is `supervised`. When the test is over
     each server is stopped with TERM, and the test fails when one died by itself, panicked, did not end or left a process
     behind. What the servers printed is shown with a failure.
     """
     servers: list[Server] = []
 
-    def start(app: str, *args: str, app_dir: Path | None = None, env: dict[str, str] | None = None) -> Server:
-        server = pronghorn(app, *args, app_dir=app_dir, env=env)
+    def start(
+        app: str,
+        *args: str,
+        app_dir: Path | None = None,
+        env: dict[str, str] | None = None,
+        supervised: bool = False,
+    ) -> Server:
+        server = pronghorn(app, *args, app_dir=app_dir, env=env, supervised=supervised)
         servers.append(server)
         return server
 

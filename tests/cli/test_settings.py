@@ -78,7 +78,7 @@ def test_an_unknown_variable_is_a_warning(command):
         (["-c", "p.toml"], {}, 'p.toml:1: "thread" is no setting. Did you mean threads?'),
         (["-c", "none.toml"], {}, "cannot read none.toml. It does not exist. Check config."),
         (["--env-file", "bad.env"], {}, "bad.env:2: expected NAME=value."),
-        (["--workers", "2", "hello"], {}, "--workers 2 is not possible yet. This version serves with one worker"),
+        (["--workers", "2", "--no-supervisor", "hello"], {}, "--workers 2 needs the supervisor. Without it there is"),
         (["--port", "1", "--bind", "[::]"], {}, "bind is given together with host or port."),
         ([], {}, "APP is missing. There is nothing to serve. Write pronghorn MODULE:ATTRIBUTE"),
         (["hello.py:app"], {}, 'APP "hello.py:app" is not valid. Expected a module, not a path: write hello:app.'),

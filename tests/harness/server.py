@@ -175,15 +175,18 @@ class Server:
         self.addresses.append(path if path else (host.strip("[]"), int(port)))
 
 
-def pronghorn(app: str, *args: str, app_dir: Path | None = None, env: dict[str, str] | None = None) -> Server:
+def pronghorn(
+    app: str, *args: str, app_dir: Path | None = None, env: dict[str, str] | None = None, supervised: bool = False
+) -> Server:
     """Starts `python -m pronghorn APP` and waits until it is ready.
 
     Binds 127.0.0.1 on a port the kernel chooses unless `args` say where to listen. `app_dir` is where the application's
-    module is: tests/apps by default.
+    module is: tests/apps by default. One process that serves by itself, unless `supervised`.
     """
     listeners = sum(arg.split("=")[0] in ("--bind", "-b", "--uds", "--fd") for arg in args)
     where = [] if listeners else ["--bind", "127.0.0.1:0"]
+    alone = [] if supervised else ["--no-supervisor"]
     directory = str(app_dir or APPS)
-    server = Server([sys.executable, "-m", "pronghorn", app, *where, "--app-dir", directory, *args], env=env)
+    server = Server([sys.executable, "-m", "pronghorn", app, *where, *alone, "--app-dir", directory, *args], env=env)
     server.wait_ready(max(listeners, 1))
     return server

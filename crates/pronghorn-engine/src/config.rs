@@ -26,6 +26,10 @@ pub struct Config {
     pub temporary_directory: PathBuf,
     /// More connections than this wait in the backlog.
     pub max_connections: usize,
+    /// More requests than this, running and queued, are answered 503.
+    pub max_concurrency: Option<usize>,
+    /// Whether requests are timed to the microsecond: see [`Request::timing`](crate::request::Request).
+    pub timed: bool,
     /// The `Server` field of responses; none leaves it out.
     pub server: Option<String>,
     /// Whether responses carry `Date`.
@@ -51,6 +55,16 @@ pub struct Deadlines {
     pub linger: Duration,
     /// How long a drain waits for requests in flight.
     pub graceful: Duration,
+    /// How long an idle connection is kept while the server drains, for a request that may be on its way.
+    pub drain_idle: Duration,
+    /// How long a request may run; none is without end.
+    pub request: Option<Duration>,
+    /// How long a request over its time may take to end.
+    pub request_grace: Duration,
+    /// A request that runs longer is logged.
+    pub slow_request: Option<Duration>,
+    /// How long a request may wait in the run queue; none is without end.
+    pub queue: Option<Duration>,
 }
 
 impl Config {
@@ -84,6 +98,8 @@ impl Default for Config {
             body_buffer: 1 << 20,
             temporary_directory: std::env::temp_dir(),
             max_connections: 20_000,
+            max_concurrency: None,
+            timed: false,
             server: Some(concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
             date: true,
             access: None,
@@ -101,6 +117,11 @@ impl Default for Deadlines {
             write: Duration::from_secs(30),
             linger: Duration::from_secs(5),
             graceful: Duration::from_secs(30),
+            drain_idle: Duration::from_secs(1),
+            request: Some(Duration::from_secs(60)),
+            request_grace: Duration::from_secs(5),
+            slow_request: None,
+            queue: Some(Duration::from_secs(30)),
         }
     }
 }

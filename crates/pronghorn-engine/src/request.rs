@@ -33,6 +33,16 @@ pub(crate) struct Request {
     pub(crate) queued_at: u64,
     /// When the connection's response before it was done; 0 is never.
     pub(crate) answered_at: u64,
+    pub(crate) timing: Timing,
+}
+
+/// When a request got how far, in microseconds of the monotonic clock; kept when [`Config::timed`](crate::Config::timed) says so.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    /// It was complete and went into the run queue, or was refused.
+    pub(crate) queued: u64,
+    /// Its handler began.
+    pub(crate) started: u64,
 }
 
 /// The request's body, on its way.
@@ -60,6 +70,7 @@ impl Request {
             body: BodyState::None,
             queued_at: 0,
             answered_at: 0,
+            timing: Timing::default(),
         }
     }
 

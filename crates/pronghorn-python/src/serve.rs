@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pronghorn_engine::{AccessLog, Bind, Config, Deadlines, Listener, Server};
 use pronghorn_proto::limits::Limits;
@@ -138,11 +139,17 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
             write: settings.write_timeout,
             linger: settings.linger_timeout,
             graceful: settings.graceful_timeout,
+            request: on(settings.request_timeout),
+            request_grace: settings.request_timeout_grace,
+            slow_request: on(settings.slow_request),
+            queue: on(settings.queue_timeout),
+            ..Deadlines::default()
         },
         threads: settings.threads as usize,
         promote_after: settings.promote_after,
         body_buffer: settings.body_buffer,
         max_connections: settings.max_connections as usize,
+        max_concurrency: settings.max_concurrency.map(|most| most as usize),
         server: settings
             .server_header
             .then(|| concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
@@ -152,16 +159,20 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
     })
 }
 
+/// A deadline of 0 is none.
+fn on(deadline: Duration) -> Option<Duration> {
+    (!deadline.is_zero()).then_some(deadline)
+}
+
 fn open_access_log(settings: &Settings) -> Result<Option<Arc<AccessLog>>, StartError> {
     let Some(path) = &settings.access_log else { return Ok(None) };
-    let file = match path.to_str() {
-        Some("-") => io::stdout().as_fd().try_clone_to_owned().map(File::from),
-        _ => File::options().create(true).append(true).open(path),
+    let file = match path.as_str() {
+        "-" => io::stdout().as_fd().try_clone_to_owned().map(File::from),
+        path => File::options().create(true).append(true).open(path),
     };
     file.and_then(AccessLog::new).map(|log| Some(Arc::new(log))).map_err(|error| {
         StartError::new(format!(
-            "cannot open the access log {}. {} Check access-log.",
-            path.display(),
+            "cannot open the access log {path}. {} Check access-log.",
             reason_of_creating(&error)
         ))
     })

@@ -1,7 +1,6 @@
 //! The drain as connections see it: no new ones, idle ones end, the others finish.
 
 use super::Conn;
-use super::finish::DRAIN_IDLE;
 use crate::event_loop::EventLoop;
 
 impl EventLoop {
@@ -18,7 +17,7 @@ impl EventLoop {
         self.accept_the_last();
         // A request may be on its way on them: it is answered, and told that the connection closes.
         for token in self.conns.tokens(Conn::is_idle) {
-            self.set_deadline(token, DRAIN_IDLE);
+            self.set_deadline(token, self.config.deadlines.drain_idle);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! After a response: what is left of it is sent, then the connection reads on, lingers or closes.
 
 use std::os::fd::AsFd;
-use std::time::Duration;
 
 use pronghorn_proto::state::Next;
 
@@ -12,9 +11,6 @@ use crate::sys;
 
 /// How many bytes of a client that was answered early are read and thrown away at the most, a turn.
 const DISCARDS_A_TURN: usize = 64;
-
-/// While the server drains, an idle connection is kept this long for a request that may be on its way.
-pub(crate) const DRAIN_IDLE: Duration = Duration::from_secs(1);
 
 impl EventLoop {
     /// A request was answered as far as its thread got; `output` is what the socket did not take.
@@ -115,8 +111,9 @@ impl EventLoop {
         conn.phase = Phase::Idle;
         let readable = conn.noted.readable;
         self.pool.put(request);
-        let keep_alive = if self.draining { DRAIN_IDLE } else { self.config.deadlines.keep_alive };
-        self.set_deadline(token, keep_alive);
+        let deadlines = &self.config.deadlines;
+        let idle = if self.draining { deadlines.drain_idle } else { deadlines.keep_alive };
+        self.set_deadline(token, idle);
         if readable { self.read(token) } else { self.watch(token, Watched::Read) }
     }
 

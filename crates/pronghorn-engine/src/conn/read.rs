@@ -330,6 +330,9 @@ impl EventLoop {
         conn.deadline = 0;
         request.queued_at = self.now;
         request.answered_at = conn.answered_at;
+        if self.config.timed {
+            request.timing.queued = sys::monotonic_micros();
+        }
         let job = Job {
             token,
             socket,

@@ -13,7 +13,7 @@ use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Exchange;
 use crate::handler::Handler;
 use crate::shared::Shared;
-use crate::sys::Ready;
+use crate::sys::{self, Ready};
 
 /// What Python and deep call chains expect of a stack; memory is taken only as it is used.
 const STACK: usize = 8 << 20;
@@ -111,8 +111,11 @@ impl EngineThread {
     }
 
     /// Has the handler answer one request; gives it back with what the socket did not take.
-    pub(super) fn serve(&mut self, handler: &dyn Handler, job: Job) -> (Job, Output) {
+    pub(super) fn serve(&mut self, handler: &dyn Handler, mut job: Job) -> (Job, Output) {
         self.attach();
+        if self.shared.config.timed {
+            job.request.timing.started = sys::monotonic_micros();
+        }
         let mut exchange = Exchange::new(self, job);
         let panicked = catch_unwind(AssertUnwindSafe(|| handler.handle(&mut exchange))).is_err();
         if panicked {

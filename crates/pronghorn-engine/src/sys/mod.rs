@@ -16,7 +16,8 @@ pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
 pub(crate) use memory::append_lent;
 pub(crate) use process::{
-    CLOCK_STEP_MILLIS, has_forked, monotonic_millis, raise_descriptor_limit, unix_seconds,
+    CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
+    unix_seconds,
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use socket::{

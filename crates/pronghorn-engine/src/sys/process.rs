@@ -19,6 +19,12 @@ pub(crate) fn monotonic_millis() -> u64 {
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
+/// Microseconds of the monotonic clock, exact.
+pub(crate) fn monotonic_micros() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1000
+}
+
 /// Seconds since 1970, of a few milliseconds' resolution (read without a system call).
 pub(crate) fn unix_seconds() -> u64 {
     clock_gettime(ClockId::RealtimeCoarse).tv_sec as u64

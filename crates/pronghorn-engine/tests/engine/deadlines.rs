@@ -20,6 +20,7 @@ fn only(change: impl FnOnce(&mut Deadlines)) -> Config {
         write: LONG,
         linger: LONG,
         graceful: LONG,
+        ..Deadlines::default()
     };
     change(&mut deadlines);
     Config { deadlines, ..Config::default() }

@@ -12,21 +12,15 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["-t", "--timeout"],
-        "A request that runs is not interrupted, however long it takes. Leave it out; \
-         `pronghorn --help` lists the deadlines that clients have.",
+        "There are two deadlines: a request may take --request-timeout, and a worker may take --start-timeout to get ready.",
     ),
     (
-        &["--reload", "--reload-dir", "--reload-engine", "--reload-extra-file"],
-        "A change of the code is not noticed. Let another program restart the server, such as watchfiles from PyPI: \
-         watchfiles \"pronghorn MODULE:ATTRIBUTE\".",
+        &["--reload-engine", "--reload-extra-file", "--reload-include", "--reload-exclude"],
+        "--reload watches the modules that are imported, and every file of the folders named by --reload-dir.",
     ),
     (
-        &["--preload", "--max-requests", "--max-requests-jitter", "--limit-max-requests"],
-        "There is one worker process, and it runs until the server ends. Leave it out.",
-    ),
-    (
-        &["-D", "--daemon", "--pid", "-u", "--user", "-g", "--group"],
-        "The server stays in the foreground, as the user who starts it. Let systemd or a container do the rest.",
+        &["-D", "--daemon"],
+        "The server stays in the foreground. Let systemd or a container run it; deploy/ has examples.",
     ),
     (
         &[
@@ -40,12 +34,12 @@ const ADVICE: &[(&[&str], &str)] = &[
         "There is no TLS yet. Let nginx or another proxy end TLS, and listen with --bind unix:PATH.",
     ),
     (
-        &["--error-logfile", "--log-file", "--capture-output"],
-        "Messages go to standard error, and so does what the application writes there. Redirect it: 2>FILE.",
+        &["--capture-output"],
+        "What the application writes to standard error stays there. Redirect it: 2>FILE.",
     ),
     (
-        &["--forwarded-allow-ips", "--proxy-headers", "--no-proxy-headers", "--root-path"],
-        "What a proxy says of the client is not interpreted. Let the application do so, as with Werkzeug's ProxyFix.",
+        &["--proxy-headers", "--no-proxy-headers"],
+        "What proxies say of the client is believed from those that --forwarded-allow-ips names, and from nobody else.",
     ),
     (
         &["--interface", "--lifespan", "--ws", "--loop", "--http"],

@@ -51,8 +51,12 @@ pub enum Section {
     Application,
     /// Where connections come in.
     Listening,
+    /// Whom to believe about the client.
+    Proxies,
     /// What runs the application.
     Concurrency,
+    /// The processes, and when they are replaced.
+    Workers,
     /// Sizes a request may have.
     Limits,
     /// Times a client may take.
@@ -61,6 +65,10 @@ pub enum Section {
     Responses,
     /// What is written down.
     Logging,
+    /// What tells how the server is.
+    Monitoring,
+    /// What the system knows of the processes.
+    Process,
 }
 
 impl Setting {
@@ -105,11 +113,15 @@ impl Section {
         match self {
             Self::Application => "Application",
             Self::Listening => "Listening",
+            Self::Proxies => "Proxies in front",
             Self::Concurrency => "Threads and workers",
+            Self::Workers => "Replacing workers",
             Self::Limits => "Limits",
             Self::Deadlines => "Deadlines",
             Self::Responses => "Responses",
             Self::Logging => "Logging",
+            Self::Monitoring => "Monitoring",
+            Self::Process => "Process",
         }
     }
 }

@@ -80,8 +80,9 @@ mod tests {
     #[test]
     fn its_own_variable_wins_over_the_shared_one() {
         let both = variables(&[("WEB_CONCURRENCY", "4"), ("PRONGHORN_WORKERS", "1")]);
-        assert!(read(&both).resolve().is_ok());
-        assert!(read(&variables(&[("WEB_CONCURRENCY", "4")])).resolve().is_err());
+        let workers = |given: Given| given.resolve().map(|settings| settings.workers);
+        assert_eq!(workers(read(&both)), Ok(1));
+        assert_eq!(workers(read(&variables(&[("WEB_CONCURRENCY", "4")]))), Ok(4));
     }
 
     #[test]

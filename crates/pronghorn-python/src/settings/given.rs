@@ -69,7 +69,7 @@ impl Given {
     /// The first mistake, with where it was typed and what to write.
     pub fn resolve(&self) -> Result<Settings, UsageError> {
         let mut settings = Settings::from_given(self)?.combined();
-        self.check_workers(&settings)?;
+        self.check_supervised(&settings)?;
         settings.bind = listen::addresses(self, &settings)?;
         Ok(settings)
     }
@@ -88,14 +88,26 @@ impl Given {
         UsageError::new(format!("{} is not valid. {}", self.as_typed(name), sentence(reason)))
     }
 
-    fn check_workers(&self, settings: &Settings) -> Result<(), UsageError> {
-        match settings.workers {
-            1 => Ok(()),
-            _ => Err(UsageError::new(format!(
-                "{} is not possible yet. This version serves with one worker process. \
-                 Leave workers at 1 and raise threads.",
-                self.as_typed("workers")
+    /// One process is one worker, and nobody is there to replace it.
+    fn check_supervised(&self, settings: &Settings) -> Result<(), UsageError> {
+        let needed = ["workers", "preload", "reload", "max_requests", "max_lifetime", "max_memory"];
+        let wanted = [
+            settings.workers > 1,
+            settings.preload,
+            settings.reload,
+            settings.max_requests > 0,
+            settings.max_lifetime.is_some(),
+            settings.max_memory.is_some(),
+        ];
+        let unmet = needed.iter().zip(wanted).find(|(_, wanted)| *wanted);
+        match unmet {
+            Some((name, _)) if !settings.supervisor => Err(UsageError::new(format!(
+                "{} needs the supervisor. Without it there is one process, which nobody replaces. \
+                 Leave out {}, or do not turn the supervisor off.",
+                self.as_typed(name),
+                name.replace('_', "-")
             ))),
+            _ => Ok(()),
         }
     }
 
@@ -206,11 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn more_than_one_worker_is_refused_with_the_reason() {
+    fn what_needs_the_supervisor_says_so() {
+        let alone = given("supervisor", "false", Origin::Flag);
         let message = given("workers", "4", variable("WEB_CONCURRENCY"))
+            .over(alone.clone())
             .resolve()
-            .expect_err("one only")
+            .expect_err("one process only")
             .to_string();
-        assert!(message.starts_with("WEB_CONCURRENCY=4 is not possible yet."), "{message}");
+        assert!(message.starts_with("WEB_CONCURRENCY=4 needs the supervisor."), "{message}");
+        assert!(alone.resolve().is_ok());
     }
 }

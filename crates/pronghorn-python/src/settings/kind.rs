@@ -145,24 +145,31 @@ impl<const MIN: u64, const MAX: u64> Single for Size<MIN, MAX> {
     }
 }
 
-/// A duration of at least `MIN` milliseconds and at most a day, which is what timers are made for.
-pub struct Span<const MIN: u64>;
+/// A duration of at least `MIN` milliseconds and at most `MAX` hours: a day, unless it needs no timer of a connection.
+pub struct Span<const MIN: u64, const MAX: u64 = 24>;
 
-impl<const MIN: u64> Single for Span<MIN> {
+impl<const MIN: u64, const MAX: u64> Single for Span<MIN, MAX> {
     type Out = Duration;
 
     fn expects() -> String {
-        let least = units::duration_text(Duration::from_millis(MIN));
-        format!("a duration such as 10, 10s, 500ms or 1m, from {least} to 24h")
+        format!("a duration such as 10, 10s, 500ms or 1m, {}", Self::range())
     }
 
     fn parse(text: &str) -> Result<Duration, String> {
         let span = units::duration(text)?;
-        if (Duration::from_millis(MIN)..=DAY).contains(&span) {
+        if (Duration::from_millis(MIN)..=Duration::from_secs(MAX * 3600)).contains(&span) {
             return Ok(span);
         }
-        let least = units::duration_text(Duration::from_millis(MIN));
-        Err(format!("expected a duration from {least} to 24h"))
+        Err(format!("expected a duration {}", Self::range()))
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Span<MIN, MAX> {
+    fn range() -> String {
+        match MIN {
+            0 => format!("up to {MAX}h"),
+            _ => format!("from {} to {MAX}h", units::duration_text(Duration::from_millis(MIN))),
+        }
     }
 }
 
@@ -270,8 +277,6 @@ impl Single for Level {
     }
 }
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// gunicorn's names; the `log` crate has no level above error.
 const LEVELS: [(&str, LevelFilter); 6] = [
     ("trace", LevelFilter::Trace),
@@ -306,7 +311,9 @@ mod tests {
     #[test]
     fn a_duration_stays_in_its_range() {
         assert_eq!(Span::<1>::parse("1ms"), Ok(Duration::from_millis(1)));
-        assert_eq!(Span::<1>::parse("24h"), Ok(DAY));
+        assert_eq!(Span::<1>::parse("24h"), Ok(Duration::from_secs(24 * 3600)));
+        assert_eq!(Span::<0>::parse("0"), Ok(Duration::ZERO));
+        assert_eq!(Span::<0, 48>::parse("49h"), Err("expected a duration up to 48h".to_owned()));
         for text in ["0", "25h"] {
             let reason = "expected a duration from 1ms to 24h".to_owned();
             assert_eq!(Span::<1>::parse(text), Err(reason), "{text}");

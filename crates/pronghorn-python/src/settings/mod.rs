@@ -17,12 +17,14 @@ mod given;
 mod keywords;
 mod kind;
 mod listen;
+mod mode;
 mod print;
 mod reference;
 mod sources;
 mod suggest;
 mod table;
 mod units;
+mod workers;
 
 pub use address::Address;
 pub use application::AppSpec;

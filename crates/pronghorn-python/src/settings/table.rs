@@ -3,6 +3,8 @@
 
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
+use super::mode::Mode;
+use super::workers::WorkerCount;
 use super::{Address, AppSpec};
 
 settings! {
@@ -43,6 +45,12 @@ settings! {
         /// The path of a Unix socket to listen on, the same as `bind` with unix:PATH.
         uds: Maybe<FilePath> { placeholder: "PATH" };
 
+        /// The permissions of the Unix sockets that are made, in octal. They hold before anyone can connect.
+        uds_mode: Maybe<Mode> { placeholder: "MODE" };
+
+        /// The owner of the Unix sockets that are made, as USER, USER:GROUP or :GROUP, by name or number.
+        uds_owner: Maybe<Text> { placeholder: "OWNER" };
+
         /// A descriptor that is a listening socket already, the same as `bind` with fd://N.
         fd: Maybe<Count<0, { u32::MAX }>> { placeholder: "N" };
 
@@ -54,9 +62,37 @@ settings! {
         max_connections: Count<1, 1_000_000> = "20000" { placeholder: "N", aliases: &["worker-connections"] };
     }
 
+    Proxies {
+        /// Who may say for whom a request is made: addresses, networks such as 10.0.0.0/8, `unix` for the peers on
+        /// Unix sockets, or `*`, with commas between. What others say of that is not given to the application.
+        forwarded_allow_ips: Text = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
+
+        /// How many proxies there are in front, for a chain that `forwarded-allow-ips` cannot list: the client is
+        /// the so-manieth address from the right.
+        forwarded_count: Maybe<Count<1, 100>> { placeholder: "N" };
+
+        /// Which of the two ways to say it the trusted proxies use: the X-Forwarded-* fields or Forwarded (RFC 7239).
+        /// The other is not given to the application.
+        forwarded_header: Text = "x-forwarded" { placeholder: "NAME" };
+
+        /// What is believed of it, with commas between: for, proto, host, port, prefix. What a proxy does not set itself
+        /// comes from the client: name nothing that it does not set.
+        forwarded_fields: Text = "for,proto" { placeholder: "LIST" };
+
+        /// The PROXY protocol, by which a load balancer says for whom it connects: off, auto, v1 or v2.
+        proxy_protocol: Text = "off" { placeholder: "VERSION" };
+
+        /// Who may speak the PROXY protocol, written as `forwarded-allow-ips`.
+        proxy_allow_ips: Text = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
+
+        /// Give every request an identifier: that of `X-Request-ID` from a trusted proxy, or else a new one. The
+        /// application, the response and the access log get it.
+        request_id: Switch = "false";
+    }
+
     Concurrency {
-        /// How many processes serve. This version runs one.
-        workers: Count<1, 1024> = "1" { short: Some('w'), placeholder: "N", shared_variable: Some("WEB_CONCURRENCY") };
+        /// How many processes serve; auto is one for each processor.
+        workers: WorkerCount = "1" { short: Some('w'), placeholder: "N", shared_variable: Some("WEB_CONCURRENCY") };
 
         /// How many threads may run the application at once. They start when first needed. With 1 everything
         /// runs on one thread, and a slow request stops all others.
@@ -64,6 +100,48 @@ settings! {
 
         /// How long a request may run before another thread takes over reading and writing for all others.
         promote_after: Span<1> = "1ms" { placeholder: "TIME" };
+
+        /// The most requests that are running or wait for a thread in one worker. Further ones are answered 503.
+        max_concurrency: Maybe<Count<1, 1_000_000>> { placeholder: "N", aliases: &["limit-concurrency"] };
+    }
+
+    Workers {
+        /// Watch over the workers from a process of its own, which replaces them without losing a request. Without it
+        /// there is one process.
+        supervisor: Switch = "true";
+
+        /// Import the application before the workers are forked. They share its memory, and a reload does not change it.
+        preload: Switch = "false";
+
+        /// How long a worker may take to import the application and get ready.
+        start_timeout: Span<1> = "2m" { placeholder: "TIME" };
+
+        /// Replace a worker after so many requests. 0 turns this off.
+        max_requests: Count<0, { u32::MAX }> = "0" { placeholder: "N", aliases: &["limit-max-requests"] };
+
+        /// Up to so many requests more, by chance, so that workers are not replaced all at once.
+        max_requests_jitter: Count<0, { u32::MAX }> = "0" { placeholder: "N", aliases: &["limit-max-requests-jitter"] };
+
+        /// Replace a worker after this time.
+        max_lifetime: Maybe<Span<1, YEAR>> { placeholder: "TIME" };
+
+        /// Up to so much time more, by chance.
+        max_lifetime_jitter: Span<0, YEAR> = "0" { placeholder: "TIME" };
+
+        /// Replace a worker whose resident memory is larger.
+        max_memory: Maybe<Size<1>> { placeholder: "SIZE" };
+
+        /// Up to so much memory more, by chance.
+        max_memory_jitter: Size<0> = "0" { placeholder: "SIZE" };
+
+        /// Restart when a file of the application changes. For development.
+        reload: Switch = "false";
+
+        /// A folder whose files count as the application's too. May be given several times.
+        reload_dir: Each<FilePath> { placeholder: "DIR" };
+
+        /// Show the traceback of a failure to the client. For development.
+        debug: Switch = "false";
     }
 
     Limits {
@@ -117,6 +195,21 @@ settings! {
 
         /// How long requests that are running may take to end after INT or TERM.
         graceful_timeout: Span<1> = "30s" { placeholder: "TIME", aliases: &["timeout-graceful-shutdown"] };
+
+        /// How long the health check fails before a stop begins, so that a load balancer sends nobody any more.
+        drain_delay: Span<0> = "0" { placeholder: "TIME" };
+
+        /// How long a request may run. Then an exception is raised in its thread and its client gets 504. 0 turns this off.
+        request_timeout: Span<0> = "60s" { placeholder: "TIME" };
+
+        /// How long the thread of a request that is over its time may take to end it, before the worker is replaced.
+        request_timeout_grace: Span<1> = "5s" { placeholder: "TIME" };
+
+        /// Log requests that run longer, with their stacks. 0 turns this off.
+        slow_request: Span<0> = "0" { placeholder: "TIME" };
+
+        /// How long a request may wait for a thread. Then it is answered 503 without running. 0 turns this off.
+        queue_timeout: Span<0> = "30s" { placeholder: "TIME" };
     }
 
     Responses {
@@ -128,13 +221,54 @@ settings! {
     }
 
     Logging {
-        /// The file the access log is appended to; - is standard output. Without it there is none.
-        access_log: Maybe<FilePath> { placeholder: "FILE", aliases: &["access-logfile"] };
+        /// Where the access log goes: a file, - for standard output, or syslog:PATH or syslog:HOST:PORT. Without it there is
+        /// none.
+        access_log: Maybe<Text> { placeholder: "FILE", aliases: &["access-logfile"] };
+
+        /// What a line of the access log says: common, combined, json, or a text with gunicorn's atoms.
+        access_log_format: Text = "combined" { placeholder: "FORMAT", aliases: &["access-logformat"] };
+
+        /// The file the server's messages are appended to; - is standard error.
+        error_log: Text = "-" { placeholder: "FILE", aliases: &["error-logfile", "log-file"] };
 
         /// The least severe messages that go to standard error.
         log_level: Level = "info" { placeholder: "LEVEL" };
     }
+
+    Monitoring {
+        /// Where Prometheus finds the metrics: an address of its own, written as `bind`, or a path on all addresses.
+        metrics: Maybe<Text> { placeholder: "ADDRESS" };
+
+        /// The path at which the server itself says whether it is ready: 200, or else 503.
+        health: Maybe<Text> { placeholder: "PATH" };
+
+        /// The StatsD server that is told of requests: HOST:PORT, or unix:PATH.
+        statsd_host: Maybe<Text> { placeholder: "ADDRESS" };
+
+        /// What the names of the StatsD metrics start with.
+        statsd_prefix: Maybe<Text> { placeholder: "PREFIX" };
+
+        /// Tags that DogStatsD metrics carry, with commas between.
+        dogstatsd_tags: Maybe<Text> { placeholder: "TAGS" };
+    }
+
+    Process {
+        /// The file that holds the process id of the supervisor while it runs.
+        pid: Maybe<FilePath> { placeholder: "FILE", aliases: &["pidfile"] };
+
+        /// The user whom the workers run as, by name or number.
+        user: Maybe<Text> { short: Some('u'), placeholder: "USER" };
+
+        /// The group that the workers run as, by name or number.
+        group: Maybe<Text> { short: Some('g'), placeholder: "GROUP" };
+
+        /// The permissions that files made by the workers do not get, in octal.
+        umask: Maybe<Mode> { short: Some('m'), placeholder: "MODE" };
+    }
 }
+
+/// The longest life of a worker, in hours.
+const YEAR: u64 = 365 * 24;
 
 /// The largest request line, and the largest field section: places in a head are 32-bit numbers.
 const LARGEST_HEAD: u64 = 1 << 30;
