@@ -8,6 +8,7 @@ use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
 use crate::access::AccessLog;
+use crate::replacement::Replacement;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct Config {
     pub date: bool,
     /// Where a line goes for each request answered.
     pub access: Option<Arc<AccessLog>>,
+    /// How to ask for another process in the place of this one; none if nobody is there to ask.
+    pub replacement: Option<Replacement>,
 }
 
 /// The deadlines of a connection. Each is on by default.
@@ -103,6 +106,7 @@ impl Default for Config {
             server: Some(concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
             date: true,
             access: None,
+            replacement: None,
         }
     }
 }
