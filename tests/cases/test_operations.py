@@ -13,15 +13,14 @@ from harness.site import Site
 SIZES = [1, 4095, 4096, 4097, 65535, 65536, 65537, 1048575, 1048576, 1048577, 3000000]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_requests_in_flight_are_answered_before_the_process_ends(serve, number):
+def test_requests_in_flight_are_answered_before_the_process_ends(serve):
     server = serve("naps:app")
     with server.raw() as first, server.raw() as second:
         first.send(get(target=b"/first/1"))
         second.send(get(target=b"/second/1"))
         server.wait_for_log("napping /first")
         server.wait_for_log("napping /second")
-        server.signal(number)
+        server.signal(signal.SIGTERM)
         for client, name in ((first, b"first"), (second, b"second")):
             response = client.read_response()
             assert (response.status, response.body) == (200, b"napped " + name + b"\n")
@@ -98,6 +97,21 @@ def test_the_graceful_deadline_ends_what_does_not_end_itself(serve):
         assert time.monotonic() - started < 4
         with pytest.raises(Aborted):
             client.read_response()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_quick_stop_gives_requests_a_second(serve, number):
+    server = serve("naps:app")
+    with server.raw() as short, server.raw() as long:
+        short.send(get(target=b"/short/0.5"))
+        long.send(get(target=b"/long/30"))
+        server.wait_for_log("napping /short")
+        server.wait_for_log("napping /long")
+        server.signal(number)
+        assert short.read_response().status == 200
+        assert server.wait(3) == 0
+        with pytest.raises(Aborted):
+            long.read_response()
 
 
 def test_a_second_interrupt_ends_the_process_at_once(serve):

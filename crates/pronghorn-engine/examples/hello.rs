@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use pronghorn_engine::{Bind, Config, Exchange, Handler, Listener, Server};
+use pronghorn_engine::{Bind, Config, Control, Exchange, Handler, Listener, Server};
 
 struct Hello;
 
@@ -25,6 +25,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listener = Listener::open(&Bind::Tcp(address.parse()?), 1024)?;
     println!("Listening at: {listener}");
     let config = Config { threads, ..Config::default() };
-    Server::new(config, vec![listener], Arc::new(Hello), true)?.run()?;
+    Server::new(config, vec![listener], Arc::new(Hello), Control::Signals)?.run()?;
     Ok(())
 }

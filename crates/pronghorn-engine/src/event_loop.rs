@@ -14,7 +14,7 @@ use crate::conn::{Table, Token};
 use crate::handler::Handler;
 use crate::listener::Listener;
 use crate::request::{Pool, Request};
-use crate::sys::{self, Interest, Ready, Selector, Timer};
+use crate::sys::{self, Ready, Selector, Timer};
 use crate::timer::{Reminder, Wheel};
 
 /// A complete request on its way to a handler. It has the connection's socket: until it comes back, nobody else reads or
@@ -28,9 +28,9 @@ pub(crate) struct Job {
     pub(crate) listener: u16,
 }
 
-/// Tokens from here on are not connections: the waker, the signals, the timer, then the listeners.
+/// Tokens from here on are not connections: the waker, what gives orders, the timer, then the listeners.
 pub(crate) const WAKER: u64 = u64::MAX;
-pub(crate) const SIGNALS: u64 = u64::MAX - 1;
+pub(crate) const ORDERS: u64 = u64::MAX - 1;
 const TIMER: u64 = u64::MAX - 2;
 const FIRST_LISTENER: u64 = u64::MAX - 3;
 const LAST_LISTENER: u64 = FIRST_LISTENER - u16::MAX as u64;
@@ -83,7 +83,7 @@ pub(crate) enum Progress {
 /// Events that are for the leader and not for a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Called {
-    pub(crate) signals: bool,
+    pub(crate) orders: bool,
     pub(crate) waker: bool,
 }
 
@@ -235,7 +235,7 @@ impl EventLoop {
     fn dispatch(&mut self, event: &Ready) {
         match event.token {
             LAST_LISTENER..=FIRST_LISTENER => self.accept(event),
-            SIGNALS => self.called.signals = true,
+            ORDERS => self.called.orders = true,
             WAKER => self.called.waker = true,
             // That it ended the wait was all: time passes in each turn.
             TIMER => self.timer_at = 0,
@@ -259,9 +259,13 @@ impl EventLoop {
         (FIRST_LISTENER - event.token) as usize
     }
 
+    pub(crate) fn watch_listener(&self, index: usize, listener: &Listener) -> std::io::Result<()> {
+        self.selector.add(listener, FIRST_LISTENER - index as u64, listener.interest())
+    }
+
     pub(crate) fn watch_listeners(&self) -> std::io::Result<()> {
         for (index, listener) in self.listeners.iter().enumerate() {
-            self.selector.add(listener, FIRST_LISTENER - index as u64, Interest::Listen)?;
+            self.watch_listener(index, listener)?;
         }
         Ok(())
     }

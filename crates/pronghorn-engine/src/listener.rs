@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use crate::address::Local;
-use crate::sys::{self, Bound};
+use crate::sys::{self, Bound, Interest};
 
 /// What to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Listener {
     path: Option<PathBuf>,
     /// Whether others have it too, by intent.
     inherited: bool,
+    /// Whether others accept from it too.
+    shared: bool,
 }
 
 impl Listener {
@@ -58,7 +60,36 @@ impl Listener {
         if let Bound::Tcp(_) = address {
             sys::defer_accept(&socket);
         }
-        Ok(Listener { socket, address, path, inherited: false })
+        Ok(Listener { socket, address, path, inherited: false, shared: false })
+    }
+
+    /// The same socket, for one of several processes that accept from it. It is not this process's to end.
+    ///
+    /// # Errors
+    /// The system's, when it has no descriptors left.
+    pub fn share(&self) -> io::Result<Self> {
+        let socket = self.socket.try_clone()?;
+        Ok(Listener {
+            socket,
+            address: self.address.clone(),
+            path: None,
+            inherited: true,
+            shared: true,
+        })
+    }
+
+    /// Leaves the socket, and its path, to the process that takes over.
+    pub fn hand_over(mut self) {
+        self.path = None;
+        self.inherited = true;
+    }
+
+    pub(crate) fn interest(&self) -> Interest {
+        if self.shared { Interest::ListenShared } else { Interest::Listen }
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// The TCP address bound, with the port the system chose where 0 was asked for.

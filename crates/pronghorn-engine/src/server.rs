@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::control::{Control, Orders};
 use crate::event_loop::{EventLoop, WAKER};
 use crate::handler::Handler;
 use crate::listener::Listener;
 use crate::sched::{EngineThread, Sched, ThreadNumber, start_monitor};
 use crate::shared::Shared;
-use crate::signals::Signals;
 use crate::sys::{Selector, Waker, raise_descriptor_limit};
 
 /// The thread that runs the server leads first.
@@ -27,8 +27,8 @@ pub struct ServerHandle {
 }
 
 impl Server {
-    /// Puts a server together. `signals`: SIGINT and SIGTERM drain it; a second SIGINT, or a drain that takes longer than the
-    /// graceful timeout, ends the process.
+    /// Puts a server together. Unless `control` is [`Control::Nobody`], a drain that takes longer than the graceful timeout ends
+    /// the process.
     ///
     /// Raises the process's soft limit of open descriptors to the hard limit.
     ///
@@ -38,17 +38,17 @@ impl Server {
         config: Config,
         listeners: Vec<Listener>,
         handler: Arc<dyn Handler>,
-        signals: bool,
+        control: Control,
     ) -> io::Result<Self> {
         raise_descriptor_limit();
         let selector = Arc::new(Selector::new()?);
         let waker = Waker::new(&selector, WAKER)?;
-        let signals = if signals { Some(Signals::new(&selector)?) } else { None };
+        let orders = Orders::new(control, &selector)?;
         let locals =
             listeners.iter().enumerate().map(|(index, listener)| listener.local(index)).collect();
         let sched = Sched::new(config.threads.max(1), FIRST);
         let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
-        Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, signals)) })
+        Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, orders)) })
     }
 
     /// A handle to end it by.
@@ -76,5 +76,10 @@ impl ServerHandle {
     /// Begins a drain: accepting stops, requests in flight are answered, then [`Server::run`] returns.
     pub fn drain(&self) {
         self.shared.drain();
+    }
+
+    /// Begins a drain that is over within a second, or hurries one that has begun: what takes longer is cut.
+    pub fn stop(&self) {
+        self.shared.stop();
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::address::Local;
 use crate::config::Config;
+use crate::control::Orders;
 use crate::event_loop::{EventLoop, Job};
 use crate::handler::Handler;
 use crate::sched::Sched;
-use crate::signals::Signals;
 use crate::sys::{Selector, Waker};
 
 /// One server, as all its threads see it.
@@ -20,13 +20,15 @@ pub(crate) struct Shared {
     pub(crate) selector: Arc<Selector>,
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<Local>,
-    pub(crate) signals: Option<Signals>,
+    pub(crate) orders: Orders,
     pub(crate) followers: Condvar,
     pub(crate) monitor: Condvar,
     /// The leader naps until the run queue is low.
     pub(crate) low: Condvar,
     /// A drain was asked for.
     pub(crate) draining: AtomicBool,
+    /// The drain is to be over soon.
+    pub(crate) hurried: AtomicBool,
     event_loop: Mutex<EventLoop>,
     sched: Mutex<Sched<Job>>,
 }
@@ -37,7 +39,7 @@ impl Shared {
         sched: Sched<Job>,
         waker: Waker,
         locals: Vec<Local>,
-        signals: Option<Signals>,
+        orders: Orders,
     ) -> Self {
         Shared {
             config: event_loop.config.clone(),
@@ -45,11 +47,12 @@ impl Shared {
             selector: event_loop.selector.clone(),
             waker,
             locals,
-            signals,
+            orders,
             followers: Condvar::new(),
             monitor: Condvar::new(),
             low: Condvar::new(),
             draining: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
             event_loop: Mutex::new(event_loop),
             sched: Mutex::new(sched),
         }
@@ -69,6 +72,12 @@ impl Shared {
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.waker.wake();
+    }
+
+    /// Begins a drain that is cut soon, or cuts one short that has begun.
+    pub(crate) fn stop(&self) {
+        self.hurried.store(true, Ordering::Relaxed);
+        self.drain();
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Signals that end the server, turned into events of the loop.
+//! Signals, turned into orders.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -6,30 +6,36 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
 
-use crate::event_loop::SIGNALS;
+use crate::control::{Given, Order};
+use crate::event_loop::ORDERS;
 use crate::sys::{Interest, Selector};
 
-/// A signal the server acts on.
+/// Which signals are acted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// SIGINT: drain; one that comes after a signal already stops at once, without an event.
-    Interrupt,
-    /// SIGTERM: drain.
-    Terminate,
+pub(crate) enum Handled {
+    /// All: nobody else does.
+    Alone,
+    /// Those that are meant for this very process. What a terminal sends to all of them is for the supervisor to act on.
+    Supervised,
 }
 
-impl Signal {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Signal::Interrupt => "SIGINT",
-            Signal::Terminate => "SIGTERM",
-        }
-    }
-}
+/// A signal and what it orders.
+type Meaning = (i32, &'static str, Order);
+
+const TERMINATE: Meaning = (SIGTERM, "SIGTERM", Order::Drain);
+const INTERRUPT: Meaning = (SIGINT, "SIGINT", Order::Stop);
+const QUIT: Meaning = (SIGQUIT, "SIGQUIT", Order::Stop);
+const REOPEN: Meaning = (SIGUSR1, "SIGUSR1", Order::Reopen);
+
+const ALONE: &[Meaning] = &[TERMINATE, INTERRUPT, QUIT, REOPEN];
+const SUPERVISED: &[Meaning] = &[TERMINATE, QUIT, REOPEN];
+
+/// What a supervised process lets pass.
+const PASSING: [i32; 5] = [SIGINT, SIGHUP, SIGTTIN, SIGTTOU, SIGUSR2];
 
 /// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -37,38 +43,36 @@ const INTERRUPTED: i32 = 130;
 /// The signals' arrival, as bytes on sockets that the selector watches.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    sources: Vec<(Signal, UnixStream)>,
+    sources: Vec<(&'static Meaning, UnixStream)>,
     actions: Vec<SigId>,
 }
 
 impl Signals {
-    pub(crate) fn new(selector: &Selector) -> io::Result<Self> {
-        // The second interrupt ends the process in the signal handler itself: every thread may be busy in the application. The order
-        // counts: the first interrupt finds the flag unset, then sets it.
-        let told = Arc::new(AtomicBool::new(false));
-        let mut actions = vec![
-            flag::register_conditional_shutdown(SIGINT, INTERRUPTED, told.clone())?,
-            flag::register(SIGINT, told.clone())?,
-            flag::register(SIGTERM, told)?,
-        ];
+    pub(crate) fn new(selector: &Selector, handled: Handled) -> io::Result<Self> {
+        let (meanings, mut actions) = match handled {
+            Handled::Alone => (ALONE, end_at_second_interrupt()?),
+            Handled::Supervised => (SUPERVISED, let_pass()?),
+        };
         let mut sources = Vec::new();
-        for (signal, number) in [(Signal::Interrupt, SIGINT), (Signal::Terminate, SIGTERM)] {
+        for meaning in meanings {
             let (read, write) = UnixStream::pair()?;
             read.set_nonblocking(true)?;
-            selector.add(read.as_fd(), SIGNALS, Interest::Read)?;
-            sources.push((signal, read));
-            actions.push(pipe::register(number, write)?);
+            selector.add(read.as_fd(), ORDERS, Interest::Read)?;
+            sources.push((meaning, read));
+            actions.push(pipe::register(meaning.0, write)?);
         }
         Ok(Signals { sources, actions })
     }
 
-    /// The signals that came since the last call; one that came several times is given as often.
-    pub(crate) fn take(&self) -> Vec<Signal> {
+    /// What was ordered since the last call.
+    pub(crate) fn take(&self) -> Vec<Given> {
         let mut came = Vec::new();
-        for (signal, stream) in &self.sources {
+        for ((_, name, order), mut stream) in
+            self.sources.iter().map(|(meaning, stream)| (meaning, stream))
+        {
             let mut bytes = [0; 16];
-            while let Ok(count @ 1..) = (&*stream).read(&mut bytes) {
-                came.extend(std::iter::repeat_n(*signal, count));
+            while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                came.extend((0..count).map(|_| Given { order: *order, by: name }));
             }
         }
         came
@@ -81,4 +85,22 @@ impl Drop for Signals {
             unregister(*action);
         }
     }
+}
+
+/// The second interrupt ends the process in the signal handler itself: every thread may be busy in the application. The order
+/// counts: the first interrupt finds the flag unset, then sets it.
+fn end_at_second_interrupt() -> io::Result<Vec<SigId>> {
+    let told = Arc::new(AtomicBool::new(false));
+    Ok(vec![
+        flag::register_conditional_shutdown(SIGINT, INTERRUPTED, told.clone())?,
+        flag::register(SIGINT, told.clone())?,
+        flag::register(SIGQUIT, told.clone())?,
+        flag::register(SIGTERM, told)?,
+    ])
+}
+
+/// A handler that does nothing, where to ignore the signal would have programs that the application starts ignore it too.
+pub(crate) fn let_pass() -> io::Result<Vec<SigId>> {
+    let nothing = Arc::new(AtomicBool::new(false));
+    PASSING.into_iter().map(|number| flag::register(number, nothing.clone())).collect()
 }

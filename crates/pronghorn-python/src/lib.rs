@@ -9,6 +9,7 @@ mod attach;
 pub mod cli;
 mod fork;
 mod interned;
+mod listening;
 pub mod logging;
 mod serve;
 pub mod settings;

@@ -1,22 +1,55 @@
 //! From settings and an application to a server that runs: listeners, handler, signals.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pronghorn_engine::{AccessLog, Bind, Config, Deadlines, Listener, Server};
+use pronghorn_engine::{AccessLog, Config, Control, Deadlines, Listener, Replacement, Server};
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
 use crate::app::StartError;
-use crate::settings::{Address, Settings, reason};
+use crate::listening::reason_of_creating;
+use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
 use crate::{fork, signals};
 
-/// Serves `application` until the server is drained.
+/// Who runs this process, and what it is to tell them.
+pub(crate) trait Role {
+    /// Whether other processes serve the same application.
+    fn has_siblings(&self) -> bool;
+    /// Who tells the server what to do, if this is the main thread of its process.
+    fn control(&mut self) -> Control;
+    /// How the server asks for another process in its place.
+    fn replacement(&self) -> Option<Replacement>;
+    /// The server is about to answer requests.
+    fn ready(&self, listeners: &[String]);
+}
+
+/// Nobody: one process, told what to do by signals.
+pub(crate) struct Alone;
+
+impl Role for Alone {
+    fn has_siblings(&self) -> bool {
+        false
+    }
+
+    fn control(&mut self) -> Control {
+        Control::Signals
+    }
+
+    fn replacement(&self) -> Option<Replacement> {
+        None
+    }
+
+    fn ready(&self, listeners: &[String]) {
+        announce(listeners);
+    }
+}
+
+/// Serves `application` at `listeners` until the server is drained.
 ///
 /// # Errors
 /// What keeps it from starting.
@@ -24,80 +57,37 @@ pub(crate) fn serve(
     py: Python<'_>,
     settings: &Settings,
     application: Bound<'_, PyAny>,
+    listeners: Vec<Listener>,
+    role: &mut dyn Role,
 ) -> Result<(), StartError> {
-    let listeners = open_listeners(settings)?;
     let options = WsgiOptions {
         multithread: settings.threads > 1,
-        multiprocess: false,
+        multiprocess: role.has_siblings(),
         url_scheme: "http".to_owned(),
         script_name: String::new(),
         listeners: listeners.iter().enumerate().map(as_the_application_sees).collect(),
     };
     let handler = WsgiHandler::new(py, application, options)
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
-    let config = config(settings)?;
+    let config = Config { replacement: role.replacement(), ..config(settings)? };
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
-    let with_signals = signals::put_aside(py);
-    announce(&listeners);
-    let served = Server::new(config, listeners, Arc::new(handler), with_signals)
-        .and_then(|server| py.detach(|| server.run()));
+    let is_main = signals::put_aside(py);
+    let control = if is_main { role.control() } else { Control::Nobody };
+    let names = listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let served = Server::new(config, listeners, Arc::new(handler), control).and_then(|server| {
+        role.ready(&names);
+        py.detach(|| server.run())
+    });
     signals::put_back(py);
     served.map_err(|error| cannot_start(&error))
 }
 
-/// Every listener that is wanted, open.
-fn open_listeners(settings: &Settings) -> Result<Vec<Listener>, StartError> {
-    let backlog = settings.backlog as i32;
-    settings.bind.iter().map(|address| open(address, backlog)).collect()
-}
-
-fn open(address: &Address, backlog: i32) -> Result<Listener, StartError> {
-    resolve(address)
-        .and_then(|bind| Listener::open(&bind, backlog))
-        .map_err(|error| cannot_listen(address, &error))
-}
-
-fn resolve(address: &Address) -> io::Result<Bind> {
-    Ok(match address {
-        Address::Tcp { host, port } => Bind::Tcp(look_up(host, *port)?),
-        Address::Unix(path) => Bind::Unix(path.clone()),
-        Address::Fd(number) => Bind::Fd(i32::try_from(*number).unwrap_or(i32::MAX)),
-    })
-}
-
-/// The first address the resolver knows for `host`, as gunicorn takes it.
-fn look_up(host: &str, port: u16) -> io::Result<SocketAddr> {
-    let mut addresses = (host, port).to_socket_addrs()?;
-    addresses.next().ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))
-}
-
-fn cannot_listen(address: &Address, error: &io::Error) -> StartError {
-    let advice = match error.kind() {
-        ErrorKind::AddrInUse => "Stop the process that listens there, or choose another address.",
-        ErrorKind::PermissionDenied if is_privileged(address) => {
-            "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose a higher port, or let \
-             systemd or a proxy listen there."
-        }
-        ErrorKind::AddrNotAvailable => "Choose an address that this machine has.",
-        _ => "Check bind.",
-    };
-    let reason = match address {
-        Address::Unix(_) => reason_of_creating(error),
-        _ => reason(error),
-    };
-    StartError::new(format!("cannot listen on {address}. {reason} {advice}"))
-}
-
-fn is_privileged(address: &Address) -> bool {
-    matches!(address, Address::Tcp { port: 1..1024, .. })
-}
-
-/// Why a file or a socket could not be created, as a sentence.
-fn reason_of_creating(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "Its folder does not exist.".to_owned(),
-        _ => reason(error),
+/// Tells people that the server is there.
+pub(crate) fn announce(listeners: &[String]) {
+    log::info!("Starting pronghorn {}", env!("CARGO_PKG_VERSION"));
+    for listener in listeners {
+        log::info!("Listening at: {listener} ({})", std::process::id());
     }
 }
 
@@ -111,13 +101,6 @@ fn cannot_start(error: &io::Error) -> StartError {
 fn as_the_application_sees((index, listener): (usize, &Listener)) -> wsgi::Listener {
     let local = listener.local(index);
     wsgi::Listener { name: local.name, port: local.port, unix: local.unix }
-}
-
-fn announce(listeners: &[Listener]) {
-    log::info!("Starting pronghorn {}", env!("CARGO_PKG_VERSION"));
-    for listener in listeners {
-        log::info!("Listening at: {listener} ({})", std::process::id());
-    }
 }
 
 fn config(settings: &Settings) -> Result<Config, StartError> {

@@ -11,8 +11,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
+use crate::serve::Alone;
 use crate::settings::{self, AppSpec, Gathered, Given, Settings, Sources, UsageError};
-use crate::{logging, serve};
+use crate::{listening, logging, serve};
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
         Action::CheckConfig => {
             Ok(print("The settings are valid and the application can be imported.\n")?)
         }
-        _ => Ok(serve::serve(py, &settings, application)?),
+        _ => serve_alone(py, &settings, application),
     }
 }
 
@@ -104,7 +105,16 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
             application.clone()
         }
     };
-    Ok(serve::serve(py, &settings, application)?)
+    serve_alone(py, &settings, application)
+}
+
+fn serve_alone(
+    py: Python<'_>,
+    settings: &Settings,
+    application: Bound<'_, PyAny>,
+) -> Result<(), Failure> {
+    let listeners = listening::open_all(settings)?;
+    Ok(serve::serve(py, settings, application, listeners, &mut Alone)?)
 }
 
 /// The keywords as texts; one that is None counts as not given.

@@ -6,10 +6,14 @@ use std::os::fd::OwnedFd;
 use super::Conn;
 use crate::address::Peer;
 use crate::event_loop::{Accepting, EventLoop};
+use crate::listener::Listener;
 use crate::sys::{self, Accepted, Ready};
 
 /// At most this many connections are taken from a listener in one turn, so that those open already are served between.
 const ACCEPTS_A_TURN: usize = 128;
+
+/// At most this many are taken from a listener that is given up: others may go on filling it.
+const MOST_LAST: usize = 1 << 16;
 
 /// How long accepting pauses when the system has no descriptor or memory left.
 pub(crate) const PAUSE_MILLIS: u64 = 100;
@@ -18,6 +22,11 @@ impl EventLoop {
     /// Connections wait at a listener.
     pub(crate) fn accept(&mut self, event: &Ready) {
         let index = Self::listener_index(event);
+        if self.listeners.get(index).is_some_and(Listener::is_shared) {
+            // The next is for whoever polls next.
+            self.accept_one(index);
+            return;
+        }
         for _ in 0..ACCEPTS_A_TURN {
             if self.has_one() {
                 // The others wait until it is answered, and those open already have their turn before.
@@ -31,10 +40,34 @@ impl EventLoop {
 
     /// Takes in what waits at the listeners: nobody else will. Then no more is accepted, ever.
     pub(crate) fn accept_the_last(&mut self) {
+        // Of a shared listener this process may have been woken for some, which wakes nobody else. What comes later wakes others.
+        self.unwatch();
         for index in 0..self.listeners.len() {
-            while self.accept_one(index) {}
+            for _ in 0..MOST_LAST {
+                if !self.accept_one(index) {
+                    break;
+                }
+            }
         }
-        self.stop_accepting();
+        self.accepting = Accepting::No;
+        self.listeners.clear();
+    }
+
+    /// A connection that came by this listener stays open: the next one is for another process, if one waits.
+    pub(super) fn let_others_accept(&mut self, index: usize) {
+        if self.accepting != Accepting::Yes {
+            return;
+        }
+        let Some(listener) = self.listeners.get(index).filter(|listener| listener.is_shared())
+        else {
+            return;
+        };
+        // Who begins to watch is woken last.
+        let watched =
+            self.selector.remove(listener).and_then(|()| self.watch_listener(index, listener));
+        if watched.is_err() {
+            self.pause(Accepting::PausedUntil(self.now + PAUSE_MILLIS));
+        }
     }
 
     /// Takes one connection, if there is one and room for it; whether another may follow.
@@ -42,12 +75,17 @@ impl EventLoop {
         if self.accepting != Accepting::Yes {
             return false;
         }
-        if self.conns.len() >= self.config.max_connections {
-            self.pause(Accepting::Full);
-            return false;
-        }
         match sys::accept(&self.listeners[index]) {
-            Accepted::Connection(socket, address) => self.begin(socket, address.into(), index),
+            Accepted::Connection(socket, address) => {
+                self.begin(socket, address.into(), index);
+                // At once, and not when the next one comes: that one is to wake another process.
+                if self.accepting == Accepting::Yes
+                    && self.conns.len() >= self.config.max_connections
+                {
+                    self.pause(Accepting::Full);
+                    return false;
+                }
+            }
             Accepted::Empty => return false,
             Accepted::Retry => {}
             Accepted::Exhausted(error) => {
@@ -69,15 +107,6 @@ impl EventLoop {
         if matches!(self.accepting, Accepting::PausedUntil(until) if until <= self.now) {
             self.resume();
         }
-    }
-
-    /// Listeners are closed.
-    fn stop_accepting(&mut self) {
-        if self.accepting == Accepting::Yes {
-            self.unwatch();
-        }
-        self.accepting = Accepting::No;
-        self.listeners.clear();
     }
 
     fn begin(&mut self, socket: OwnedFd, peer: Peer, listener: usize) {

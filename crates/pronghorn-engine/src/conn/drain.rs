@@ -1,19 +1,20 @@
 //! The drain as connections see it: no new ones, idle ones end, the others finish.
 
+use std::time::Duration;
+
 use super::Conn;
 use crate::event_loop::EventLoop;
 
 impl EventLoop {
     /// Takes in what waits in the backlog, stops accepting and gives idle connections a last moment. Done once; later calls change
-    /// nothing.
-    pub(crate) fn begin_drain(&mut self) {
-        if self.draining {
+    /// nothing but the end, which `limit` brings forward.
+    pub(crate) fn begin_drain(&mut self, limit: Option<Duration>) {
+        let most = limit.unwrap_or(self.config.deadlines.graceful);
+        let until = self.now.saturating_add(u64::try_from(most.as_millis()).unwrap_or(u64::MAX));
+        self.drain_until = self.drain_until.min(until);
+        if std::mem::replace(&mut self.draining, true) {
             return;
         }
-        self.draining = true;
-        let graceful =
-            u64::try_from(self.config.deadlines.graceful.as_millis()).unwrap_or(u64::MAX);
-        self.drain_until = self.now.saturating_add(graceful);
         self.accept_the_last();
         // A request may be on its way on them: it is answered, and told that the connection closes.
         for token in self.conns.tokens(Conn::is_idle) {

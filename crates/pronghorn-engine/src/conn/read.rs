@@ -85,6 +85,11 @@ impl EventLoop {
             _ => return,
         };
         match added {
+            Ok(()) if conn.watched == Watched::Nothing => {
+                conn.watched = wanted;
+                let listener = usize::from(conn.listener);
+                self.let_others_accept(listener);
+            }
             Ok(()) => conn.watched = wanted,
             Err(error) => {
                 log::warn!("a connection is closed as it cannot be watched: {error}");

@@ -1,29 +1,43 @@
-//! Ending: signals, the drain, and what happens when it takes too long.
+//! Ending: orders, the drain, and what happens when it takes too long.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::thread::EngineThread;
+use crate::control::{Given, Order};
 use crate::event_loop::EventLoop;
 use crate::sys;
 
 /// The exit code of a process whose drain took longer than it may.
 const OVERDUE: i32 = 1;
 
+/// How long requests in flight may take when the server is told to stop at once.
+pub(crate) const QUICK: Duration = Duration::from_secs(1);
+
 impl EngineThread {
-    pub(super) fn see_to_signals(&mut self) {
-        let Some(signals) = &self.shared.signals else { return };
-        for signal in signals.take() {
-            self.shared.drain();
-            log::info!("{}: finishing the requests in flight; SIGINT stops at once", signal.name());
+    pub(super) fn see_to_orders(&mut self) {
+        for Given { order, by } in self.shared.orders.take() {
+            match order {
+                Order::Drain => {
+                    log::info!("{by}: finishing the requests in flight");
+                    self.shared.drain();
+                }
+                Order::Stop => {
+                    log::info!("{by}: finishing what ends within {} s", QUICK.as_secs());
+                    self.shared.stop();
+                }
+                Order::Reopen => {}
+            }
         }
     }
 
     /// Starts a drain that was asked for, and ends the server when it is done.
     pub(super) fn see_to_drain(&mut self) {
-        if !self.shared.draining.load(Ordering::Relaxed) {
+        if !self.shared.is_draining() {
             return;
         }
-        self.change_loop(EventLoop::begin_drain);
+        let hurried = self.shared.hurried.load(Ordering::Relaxed);
+        self.change_loop(|event_loop| event_loop.begin_drain(hurried.then_some(QUICK)));
         let event_loop = self.shared.event_loop();
         let overdue = event_loop.now >= event_loop.drain_until;
         let (queued, outside) = self.shared.sched().load();
@@ -31,13 +45,8 @@ impl EngineThread {
             drop(event_loop);
             return self.stop_all();
         }
-        if overdue && self.shared.signals.is_some() {
-            log::error!(
-                "the graceful timeout is over; connections still busy, which are cut: {}",
-                event_loop.conns.len()
-            );
-            log::logger().flush();
-            sys::exit_now(OVERDUE);
+        if overdue && self.shared.orders.own_the_process() {
+            cut(&event_loop, hurried);
         }
     }
 
@@ -54,4 +63,17 @@ impl EngineThread {
         self.shared.followers.notify_all();
         self.shared.monitor.notify_all();
     }
+}
+
+/// Ends the process with what is still in flight.
+fn cut(event_loop: &EventLoop, hurried: bool) -> ! {
+    let busy = event_loop.conns.len();
+    if hurried {
+        log::warn!("stopped at once; connections still busy, which are cut: {busy}");
+    } else {
+        log::error!("the graceful timeout is over; connections still busy, which are cut: {busy}");
+    }
+    log::logger().flush();
+    // Who stops a server at once has been told, and wants it so.
+    sys::exit_now(if hurried { 0 } else { OVERDUE })
 }

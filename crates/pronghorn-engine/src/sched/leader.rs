@@ -166,8 +166,8 @@ impl EngineThread {
         if called.waker {
             self.shared.waker.clear();
         }
-        if called.signals {
-            self.see_to_signals();
+        if called.orders {
+            self.see_to_orders();
         }
         self.sweep_if_stale();
         self.see_to_drain();

@@ -19,6 +19,9 @@ pub(crate) enum Interest {
     ReadWrite,
     /// A listening socket: reported as long as a connection waits.
     Listen,
+    /// A listening socket that other processes watch too: each connection wakes one of those that wait, the one that began to
+    /// watch first.
+    ListenShared,
 }
 
 impl Interest {
@@ -29,6 +32,7 @@ impl Interest {
                 EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET
             }
             Interest::Listen => EventFlags::IN,
+            Interest::ListenShared => EventFlags::IN | EventFlags::EXCLUSIVE,
         }
     }
 }

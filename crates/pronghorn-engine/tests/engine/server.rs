@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use pronghorn_engine::{
-    Bind, Body, BodyError, Config, Exchange, Handler, Listener, Server, ServerHandle,
+    Bind, Body, BodyError, Config, Control, Exchange, Handler, Listener, Server, ServerHandle,
 };
 
 use crate::client::{Client, DEADLINE};
@@ -38,7 +38,7 @@ impl Running {
         listeners: Vec<Listener>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self::launch(config, listeners, false, handle)
+        Self::launch(config, listeners, Control::Nobody, handle)
     }
 
     /// As [`start`](Running::start); signals of the process drain it. For tests in a process of their own.
@@ -48,19 +48,19 @@ impl Running {
     ) -> Self {
         let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let listener = Listener::open(&any, 16).expect("a free port");
-        Self::launch(config, vec![listener], true, handle)
+        Self::launch(config, vec![listener], Control::Signals, handle)
     }
 
     fn launch(
         config: Config,
         listeners: Vec<Listener>,
-        signals: bool,
+        control: Control,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
         let address = listeners[0].tcp_address();
         let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let handler = Arc::new(Function(handle));
-        let server = Server::new(config, listeners, handler, signals).expect("a server");
+        let server = Server::new(config, listeners, handler, control).expect("a server");
         let handle = server.handle();
         let (tell, ended) = channel();
         let thread = std::thread::spawn(move || {
