@@ -31,7 +31,9 @@ pub use conn::Retained;
 pub use control::{Control, Order};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
-pub use listener::{Bind, Listener};
+pub use listener::{Access, Bind, Listener};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
-pub use sys::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
+pub use sys::{
+    exit_now, hold_signals, lock_folder, note_fork, open_standard_streams, release_signals,
+};

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use crate::address::Local;
-use crate::sys::{self, Bound, Interest};
+use crate::sys::{self, Bound, Interest, SocketFile};
 
 /// What to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +20,24 @@ pub enum Bind {
     Fd(RawFd),
 }
 
+/// Who may connect to a Unix socket. What is none stays as the system makes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The permissions of its file, whatever the umask.
+    pub mode: Option<u32>,
+    /// The number of the user whom its file belongs to.
+    pub user: Option<u32>,
+    /// The number of the group that its file belongs to.
+    pub group: Option<u32>,
+}
+
 /// A listening socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
     address: Bound,
-    /// The path to remove when the server is done.
-    path: Option<PathBuf>,
+    /// The name to remove when the server is done.
+    path: Option<SocketFile>,
     /// Whether others have it too, by intent.
     inherited: bool,
     /// Whether others accept from it too.
@@ -43,10 +54,7 @@ impl Listener {
     pub fn open(bind: &Bind, backlog: i32) -> io::Result<Self> {
         match bind {
             Bind::Tcp(address) => Self::from_socket(sys::bind_tcp(*address, backlog)?, None),
-            Bind::Unix(path) => {
-                clear_stale(path)?;
-                Self::from_socket(sys::bind_unix(path, backlog)?, Some(path.clone()))
-            }
+            Bind::Unix(path) => Self::open_unix(path, Access::default(), backlog),
             Bind::Fd(fd) => {
                 let mut listener = Self::from_socket(sys::inherited(*fd)?, None)?;
                 listener.inherited = true;
@@ -55,7 +63,19 @@ impl Listener {
         }
     }
 
-    fn from_socket(socket: OwnedFd, path: Option<PathBuf>) -> io::Result<Self> {
+    /// Opens a Unix socket as [`Listener::open`] does. `access` holds before anyone can connect.
+    ///
+    /// # Errors
+    /// Those of `open`, and the system's refusal of permissions or owner.
+    pub fn open_unix(path: &Path, access: Access, backlog: i32) -> io::Result<Self> {
+        // Of two servers that find a stale socket one must not remove what the other has made.
+        let _alone = path.parent().and_then(sys::lock_folder);
+        clear_stale(path)?;
+        let (socket, file) = sys::bind_unix(path, access, backlog)?;
+        Self::from_socket(socket, Some(file))
+    }
+
+    fn from_socket(socket: OwnedFd, path: Option<SocketFile>) -> io::Result<Self> {
         let address = sys::bound(&socket)?;
         if let Bound::Tcp(_) = address {
             sys::defer_accept(&socket);
@@ -137,8 +157,7 @@ impl AsFd for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Someone may have removed it already.
-            let _ = std::fs::remove_file(path);
+            path.remove();
         }
         if sys::has_forked() && !self.inherited {
             sys::end_for_all(&self.socket);
@@ -154,18 +173,17 @@ fn clear_stale(path: &Path) -> io::Result<()> {
         other => other?.file_type(),
     };
     if !kind.is_socket() {
+        let what = if kind.is_symlink() { "a symbolic link" } else { "something else" };
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "there is something at this path that is not a socket; it was left alone",
+            format!("there is {what} at this path, which was left alone"),
         ));
     }
-    match std::os::unix::net::UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            std::fs::remove_file(path)
-        }
-        Err(error) => Err(error),
-        Ok(_) => {
-            Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on this socket"))
-        }
+    if sys::is_alive(path)? {
+        return Err(io::Error::new(
+            io::ErrorKind::AddrInUse,
+            "another process listens on this socket",
+        ));
     }
+    std::fs::remove_file(path)
 }

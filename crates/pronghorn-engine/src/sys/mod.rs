@@ -5,15 +5,18 @@
 
 mod epoll;
 mod file;
+mod lock;
 mod memory;
 mod process;
 mod socket;
 mod tcp;
 mod timer;
+mod unix_socket;
 mod wait;
 
 pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
+pub use lock::lock_folder;
 pub(crate) use memory::append_lent;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
@@ -21,9 +24,10 @@ pub(crate) use process::{
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use socket::{
-    Accepted, Bound, accept, bind_tcp, bind_unix, bound, discard, end_for_all, inherited, recv,
-    recv_lent, reset_on_close, send, send_gathered, shutdown_write,
+    Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,
+    reset_on_close, send, send_gathered, shutdown_write,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use timer::Timer;
+pub(crate) use unix_socket::{SocketFile, bind_unix, is_alive};
 pub(crate) use wait::{hung_up, wait_ready};

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -32,7 +32,7 @@ pub(crate) enum Accepted {
     Exhausted(io::Error),
 }
 
-const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+pub(super) const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 
 /// Makes a listening TCP socket. A v6 address takes v6 peers only, so that both families can be bound side by side.
 pub(crate) fn bind_tcp(address: SocketAddr, backlog: i32) -> io::Result<OwnedFd> {
@@ -45,14 +45,6 @@ pub(crate) fn bind_tcp(address: SocketAddr, backlog: i32) -> io::Result<OwnedFd>
     bind(&socket, &address)?;
     // Accepted sockets inherit the option: no call per connection.
     sockopt::set_tcp_nodelay(&socket, true)?;
-    listen(&socket, backlog)?;
-    Ok(socket)
-}
-
-/// Makes a listening Unix socket at `path`, which must not exist.
-pub(crate) fn bind_unix(path: &Path, backlog: i32) -> io::Result<OwnedFd> {
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, NEW, None)?;
-    bind(&socket, &SocketAddrUnix::new(path)?)?;
     listen(&socket, backlog)?;
     Ok(socket)
 }
