@@ -63,7 +63,7 @@ impl Given {
         self
     }
 
-    /// What the settings mean. `bind` then holds every address to listen on, whatever it was given by.
+    /// What the settings mean. `bind` then holds every address that was asked for, whatever it was given by.
     ///
     /// # Errors
     /// The first mistake, with where it was typed and what to write.

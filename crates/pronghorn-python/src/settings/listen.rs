@@ -1,10 +1,12 @@
 //! `bind`, `host`, `port`, `uds` and `fd` are five ways to say one thing: where to listen.
 
+use std::os::fd::RawFd;
+
 use super::given::{Given, Origin};
 use super::table::Settings;
 use super::{Address, UsageError};
 
-/// Every address to listen on.
+/// Every address that was asked for; empty if nothing says where to listen.
 ///
 /// The strongest place that says anything about it decides: `--port 80` replaces the file's `bind`. A `host` of
 /// a weaker place still completes a `port`, and the other way round.
@@ -13,7 +15,7 @@ use super::{Address, UsageError};
 /// `bind` beside `host` or `port` in one place, which could mean two things.
 pub(super) fn addresses(given: &Given, settings: &Settings) -> Result<Vec<Address>, UsageError> {
     let Some(place) = WAYS.iter().filter_map(|way| place(given, way)).max() else {
-        return Ok(vec![default_address()]);
+        return Ok(Vec::new());
     };
     let decides = |way: &str| self::place(given, way) == Some(place);
     let by_parts = decides("host") || decides("port");
@@ -38,6 +40,18 @@ pub(super) fn addresses(given: &Given, settings: &Settings) -> Result<Vec<Addres
             "{address} is given twice. A server listens once at each address. Leave one of them out."
         ))),
         None => Ok(addresses),
+    }
+}
+
+impl Settings {
+    /// Where to listen: what was asked for, or else at the sockets that were `inherited` from systemd, or else on loopback.
+    pub fn addresses(&self, inherited: &[RawFd]) -> Vec<Address> {
+        if !self.bind.is_empty() {
+            return self.bind.clone();
+        }
+        let inherited = inherited.iter().filter_map(|number| u32::try_from(*number).ok());
+        let addresses: Vec<_> = inherited.map(Address::Fd).collect();
+        if addresses.is_empty() { vec![default_address()] } else { addresses }
     }
 }
 
@@ -105,7 +119,7 @@ mod tests {
 
     fn listens(entries: &[(&str, &[&str], Origin)]) -> Vec<String> {
         let settings = given(entries).resolve().expect("valid");
-        settings.bind.iter().map(ToString::to_string).collect()
+        settings.addresses(&[]).iter().map(ToString::to_string).collect()
     }
 
     fn file() -> Origin {
@@ -115,6 +129,16 @@ mod tests {
     #[test]
     fn nothing_given_is_loopback() {
         assert_eq!(listens(&[]), ["127.0.0.1:8000"]);
+    }
+
+    #[test]
+    fn nothing_given_is_what_systemd_opened() {
+        let listens = |entries| {
+            let settings = given(entries).resolve().expect("valid");
+            settings.addresses(&[3, 4]).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(listens(&[]), ["fd://3", "fd://4"]);
+        assert_eq!(listens(&[("port", &["9000"], Origin::Flag)]), ["127.0.0.1:9000"]);
     }
 
     #[test]

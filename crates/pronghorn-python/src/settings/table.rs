@@ -5,7 +5,7 @@ use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::mode::Mode;
 use super::workers::WorkerCount;
-use super::{Address, AppSpec};
+use super::{Address, AppSpec, Owner};
 
 settings! {
     Application {
@@ -33,7 +33,7 @@ settings! {
 
     Listening {
         /// Where to listen: HOST:PORT with an IPv6 address in brackets, :PORT for every IPv4 interface, unix:PATH
-        /// or fd://N. May be given several times. Nothing given is 127.0.0.1:8000.
+        /// or fd://N. May be given several times. Nothing given is the sockets that systemd opened, or else 127.0.0.1:8000.
         bind: Each<Address> { short: Some('b'), placeholder: "ADDRESS" };
 
         /// The host to listen on. With `port`, another way to write `bind`.
@@ -49,7 +49,7 @@ settings! {
         uds_mode: Maybe<Mode> { placeholder: "MODE" };
 
         /// The owner of the Unix sockets that are made, as USER, USER:GROUP or :GROUP, by name or number.
-        uds_owner: Maybe<Text> { placeholder: "OWNER" };
+        uds_owner: Maybe<Owner> { placeholder: "OWNER" };
 
         /// A descriptor that is a listening socket already, the same as `bind` with fd://N.
         fd: Maybe<Count<0, { u32::MAX }>> { placeholder: "N" };
