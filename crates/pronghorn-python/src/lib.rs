@@ -4,17 +4,21 @@
 //! and know nothing of Python, [`app`] imports the application, [`start`] puts it all together, `serve` hands it to
 //! the engine, and `wsgi` runs a request.
 
+mod alone;
 pub mod app;
 mod attach;
 pub mod cli;
 mod fork;
+mod identity;
 mod interned;
 mod listening;
 pub mod logging;
+mod pid_file;
 mod serve;
 pub mod settings;
 mod signals;
 pub mod start;
+mod systemd;
 mod wsgi;
 
 /// The native part of `pronghorn`.

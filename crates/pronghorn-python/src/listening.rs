@@ -2,25 +2,79 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::RawFd;
 
-use pronghorn_engine::{Bind, Listener};
+use pronghorn_engine::{Access, Bind, Listener};
+use pyo3::prelude::*;
 
 use crate::app::StartError;
+use crate::identity;
 use crate::settings::{Address, Settings, reason};
 
-/// Every listener that is wanted, open.
+/// Every listener that is wanted, open. `inherited`: the sockets that systemd opened.
 ///
 /// # Errors
 /// The first that cannot be opened, and why.
-pub(crate) fn open_all(settings: &Settings) -> Result<Vec<Listener>, StartError> {
-    let backlog = settings.backlog as i32;
-    settings.bind.iter().map(|address| open(address, backlog)).collect()
+pub(crate) fn open_all(
+    py: Python<'_>,
+    settings: &Settings,
+    inherited: &[RawFd],
+) -> Result<Vec<Listener>, StartError> {
+    let addresses = settings.addresses(inherited);
+    tell_of_unused(inherited, &addresses);
+    let manner = Manner::resolve(py, settings)?;
+    addresses.iter().map(|address| manner.open(address)).collect()
 }
 
-fn open(address: &Address, backlog: i32) -> Result<Listener, StartError> {
-    resolve(address)
-        .and_then(|bind| Listener::open(&bind, backlog))
-        .map_err(|error| cannot_listen(address, &error))
+/// How listeners are opened.
+#[derive(Debug)]
+pub(crate) struct Manner {
+    backlog: i32,
+    access: Access,
+}
+
+impl Manner {
+    /// As the settings say, with every name looked up.
+    ///
+    /// # Errors
+    /// A name in `uds-owner` that nobody has.
+    pub(crate) fn resolve(py: Python<'_>, settings: &Settings) -> Result<Self, StartError> {
+        let owner = settings.uds_owner.as_ref();
+        let user = owner.and_then(|owner| owner.user.as_deref());
+        let group = owner.and_then(|owner| owner.group.as_deref());
+        let access = Access {
+            mode: settings.uds_mode,
+            user: user.map(|name| identity::user_number(py, name)).transpose()?,
+            group: group.map(|name| identity::group_number(py, name)).transpose()?,
+        };
+        Ok(Self { backlog: settings.backlog as i32, access })
+    }
+
+    /// Opens one.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub(crate) fn open(&self, address: &Address) -> Result<Listener, StartError> {
+        let opened = match address {
+            Address::Unix(path) => Listener::open_unix(path, self.access, self.backlog),
+            _ => resolve(address).and_then(|bind| Listener::open(&bind, self.backlog)),
+        };
+        opened.map_err(|error| cannot_listen(address, &error))
+    }
+}
+
+/// What systemd opened and nobody listens at would leave its clients waiting.
+fn tell_of_unused(inherited: &[RawFd], addresses: &[Address]) {
+    let is_used = |number: &RawFd| {
+        addresses.iter().any(
+            |address| matches!(address, Address::Fd(used) if i64::from(*used) == i64::from(*number)),
+        )
+    };
+    for number in inherited.iter().filter(|number| !is_used(number)) {
+        log::warn!(
+            "the socket fd://{number} of systemd is not used, as bind says where to listen: add it there, or leave bind out"
+        );
+    }
 }
 
 fn resolve(address: &Address) -> io::Result<Bind> {
@@ -40,6 +94,7 @@ fn look_up(host: &str, port: u16) -> io::Result<SocketAddr> {
 fn cannot_listen(address: &Address, error: &io::Error) -> StartError {
     let advice = match error.kind() {
         ErrorKind::AddrInUse => "Stop the process that listens there, or choose another address.",
+        ErrorKind::Other if matches!(address, Address::Unix(_)) => "Check uds-mode and uds-owner.",
         ErrorKind::PermissionDenied if is_privileged(address) => {
             "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose a higher port, or let \
              systemd or a proxy listen there."

@@ -20,6 +20,11 @@ use crate::{fork, signals};
 pub(crate) trait Role {
     /// Whether other processes serve the same application.
     fn has_siblings(&self) -> bool;
+    /// Becomes who the application is to run as.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn settle(&self, py: Python<'_>) -> Result<(), StartError>;
     /// Who tells the server what to do, if this is the main thread of its process.
     fn control(&mut self) -> Control;
     /// How the server asks for another process in its place.
@@ -28,38 +33,21 @@ pub(crate) trait Role {
     fn ready(&self, listeners: &[String]);
 }
 
-/// Nobody: one process, told what to do by signals.
-pub(crate) struct Alone;
-
-impl Role for Alone {
-    fn has_siblings(&self) -> bool {
-        false
-    }
-
-    fn control(&mut self) -> Control {
-        Control::Signals
-    }
-
-    fn replacement(&self) -> Option<Replacement> {
-        None
-    }
-
-    fn ready(&self, listeners: &[String]) {
-        announce(listeners);
-    }
-}
-
-/// Serves `application` at `listeners` until the server is drained.
+/// Serves the application that `load` gives at `listeners` until the server is drained.
 ///
 /// # Errors
 /// What keeps it from starting.
-pub(crate) fn serve(
-    py: Python<'_>,
+pub(crate) fn serve<'py>(
+    py: Python<'py>,
     settings: &Settings,
-    application: Bound<'_, PyAny>,
+    load: impl FnOnce() -> Result<Bound<'py, PyAny>, StartError>,
     listeners: Vec<Listener>,
     role: &mut dyn Role,
 ) -> Result<(), StartError> {
+    let config = Config { replacement: role.replacement(), ..config(settings)? };
+    // Listeners and logs are open: what comes now needs no rights.
+    role.settle(py)?;
+    let application = load()?;
     let options = WsgiOptions {
         multithread: settings.threads > 1,
         multiprocess: role.has_siblings(),
@@ -69,7 +57,6 @@ pub(crate) fn serve(
     };
     let handler = WsgiHandler::new(py, application, options)
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
-    let config = Config { replacement: role.replacement(), ..config(settings)? };
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
     let is_main = signals::put_aside(py);

@@ -9,11 +9,11 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::alone::serve_alone;
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
-use crate::serve::Alone;
-use crate::settings::{self, AppSpec, Gathered, Given, Settings, Sources, UsageError};
-use crate::{listening, logging, serve};
+use crate::logging;
+use crate::settings::{self, Gathered, Given, Settings, Sources, UsageError};
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug)]
@@ -78,13 +78,13 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
         return Ok(print(&settings::toml_text(&gathered.given))?);
     }
     let spec = settings.app.clone().ok_or_else(no_application)?;
-    let application = load(py, &settings, &gathered, &spec)?;
-    match action {
-        Action::CheckConfig => {
-            Ok(print("The settings are valid and the application can be imported.\n")?)
-        }
-        _ => serve_alone(py, &settings, application),
+    prepare(py, &settings, &gathered)?;
+    let load = || app::load(py, &spec, &settings.app_dir);
+    if action == Action::CheckConfig {
+        load()?;
+        return Ok(print("The settings are valid and the application can be imported.\n")?);
     }
+    Ok(serve_alone(py, &settings, load)?)
 }
 
 /// Serves an application object, or one named by a text, with settings by keyword; returns after the drain.
@@ -97,24 +97,15 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     let named = application.extract::<String>().ok();
     let gathered = gather(given(keywords, named.clone())?)?;
     let settings = gathered.given.resolve()?;
-    let application = match (named, &settings.app) {
-        (Some(_), Some(spec)) => load(py, &settings, &gathered, spec)?,
+    prepare(py, &settings, &gathered)?;
+    let load = || match (named, &settings.app) {
+        (Some(_), Some(spec)) => app::load(py, spec, &settings.app_dir),
         _ => {
-            prepare(py, &settings, &gathered)?;
             app::check_wsgi(application, "the object given to run()")?;
-            application.clone()
+            Ok(application.clone())
         }
     };
-    serve_alone(py, &settings, application)
-}
-
-fn serve_alone(
-    py: Python<'_>,
-    settings: &Settings,
-    application: Bound<'_, PyAny>,
-) -> Result<(), Failure> {
-    let listeners = listening::open_all(settings)?;
-    Ok(serve::serve(py, settings, application, listeners, &mut Alone)?)
+    Ok(serve_alone(py, &settings, load)?)
 }
 
 /// The keywords as texts; one that is None counts as not given.
@@ -155,16 +146,6 @@ fn gather(direct: Given) -> Result<Gathered, UsageError> {
         tell(&format!("pronghorn: warning: {warning}"));
     }
     Ok(gathered)
-}
-
-fn load<'py>(
-    py: Python<'py>,
-    settings: &Settings,
-    gathered: &Gathered,
-    spec: &AppSpec,
-) -> Result<Bound<'py, PyAny>, StartError> {
-    prepare(py, settings, gathered)?;
-    app::load(py, spec, &settings.app_dir)
 }
 
 /// What the application may rely on while it is imported: the working directory, the environment, the log.

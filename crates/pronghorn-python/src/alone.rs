@@ -1,0 +1,59 @@
+//! One process that serves by itself: without a supervisor, and in `run()`.
+
+use pronghorn_engine::{Control, Replacement};
+use pyo3::prelude::*;
+
+use crate::app::StartError;
+use crate::identity::Identity;
+use crate::listening;
+use crate::pid_file::PidFile;
+use crate::serve::{Role, announce, serve};
+use crate::settings::Settings;
+use crate::systemd::{self, Notifier};
+
+/// Serves what `load` gives in this process, until it is told to drain.
+///
+/// # Errors
+/// What keeps it from starting.
+pub(crate) fn serve_alone<'py>(
+    py: Python<'py>,
+    settings: &Settings,
+    load: impl FnOnce() -> Result<Bound<'py, PyAny>, StartError>,
+) -> Result<(), StartError> {
+    let identity = Identity::resolve(py, settings)?;
+    let listeners = listening::open_all(py, settings, &systemd::inherited(py))?;
+    let pid_file = settings.pid.as_deref().map(PidFile::create).transpose()?;
+    let mut alone = Alone { identity, notifier: Notifier::from_environment(py) };
+    let served = serve(py, settings, load, listeners, &mut alone);
+    drop(pid_file);
+    served
+}
+
+/// Nobody watches over the process; signals tell it what to do.
+struct Alone {
+    identity: Identity,
+    notifier: Notifier,
+}
+
+impl Role for Alone {
+    fn has_siblings(&self) -> bool {
+        false
+    }
+
+    fn settle(&self, py: Python<'_>) -> Result<(), StartError> {
+        self.identity.take(py)
+    }
+
+    fn control(&mut self) -> Control {
+        Control::Signals
+    }
+
+    fn replacement(&self) -> Option<Replacement> {
+        None
+    }
+
+    fn ready(&self, listeners: &[String]) {
+        announce(listeners);
+        self.notifier.ready(&format!("serving at {}", listeners.join(", ")));
+    }
+}
