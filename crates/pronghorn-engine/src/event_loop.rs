@@ -57,6 +57,10 @@ pub(crate) struct EventLoop {
     pub(crate) called: Called,
     /// Requests that became complete and are not in the run queue yet.
     pub(crate) ready: Vec<Job>,
+    /// Requests that became complete while there were as many as there may be: they are answered without running.
+    pub(crate) excess: VecDeque<Job>,
+    /// Requests that are queued or run, or are about to be.
+    pub(crate) in_flight: usize,
     /// Connections with more to read or write than one turn takes.
     pub(crate) again: Vec<Token>,
     pub(crate) scratch: Vec<u8>,
@@ -124,6 +128,8 @@ impl EventLoop {
             one_at_a_time: false,
             called: Called::default(),
             ready: Vec::new(),
+            excess: VecDeque::new(),
+            in_flight: 0,
             again: Vec::new(),
             scratch: Vec::new(),
             attached: false,
@@ -160,6 +166,9 @@ impl EventLoop {
     fn work_on(&mut self) -> Progress {
         while let Some(event) = self.events.pop_front() {
             self.guarded(Token::from_u64(event.token), |this| this.dispatch(&event));
+            if !self.excess.is_empty() {
+                self.shed_excess();
+            }
             if self.has_one() {
                 return Progress::Interrupted;
             }
@@ -168,6 +177,7 @@ impl EventLoop {
             for token in std::mem::take(&mut self.again) {
                 self.guarded(token, |this| this.proceed(token));
             }
+            self.shed_excess();
             self.pass_time();
         }
         Progress::Done
@@ -187,7 +197,7 @@ impl EventLoop {
             _ => None,
         };
         let reminder = self.wheel.next_millis(now).map(|millis| now + millis);
-        let again = (!self.again.is_empty()).then_some(0);
+        let again = (!self.again.is_empty() || !self.excess.is_empty()).then_some(0);
         let timed =
             [reminder, pause].into_iter().flatten().min().filter(|due| !self.set_timer(*due, now));
         let untimed = timed.map(|due| due.saturating_sub(now));

@@ -16,9 +16,13 @@ impl EventLoop {
     /// A request was answered as far as its thread got; `output` is what the socket did not take.
     pub(crate) fn put_back(&mut self, job: Job, output: Output) {
         self.guarded(job.token, |this| this.finish(job, output));
+        if !self.excess.is_empty() {
+            self.shed_excess();
+        }
     }
 
-    fn finish(&mut self, job: Job, output: Output) {
+    pub(super) fn finish(&mut self, job: Job, output: Output) {
+        self.in_flight -= 1;
         self.now = sys::monotonic_millis();
         let Some(conn) = self.conns.get(job.token) else { return };
         conn.socket = Some(job.socket);
@@ -32,6 +36,7 @@ impl EventLoop {
 
     /// A request is not run, as its client has gone.
     pub(crate) fn abandon(&mut self, job: Job) {
+        self.in_flight -= 1;
         self.pool.put(job.request);
         self.close(job.token);
     }

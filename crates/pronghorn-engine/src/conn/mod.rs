@@ -7,6 +7,7 @@ mod finish;
 mod output;
 mod read;
 mod refuse;
+mod shed;
 mod table;
 
 use std::os::fd::OwnedFd;
@@ -20,6 +21,7 @@ use crate::timer::Tick;
 pub use output::Retained;
 pub(crate) use output::{Flushed, Output, Piece};
 pub(crate) use read::storage;
+pub(crate) use shed::{is_late, shed_late};
 pub(crate) use table::{Table, Token};
 
 /// One connection. Small: a worker may hold very many idle ones.

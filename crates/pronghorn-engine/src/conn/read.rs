@@ -346,7 +346,13 @@ impl EventLoop {
             peer: conn.peer,
             listener: conn.listener,
         };
-        self.ready.push(job);
+        let crowded = self.is_crowded();
+        self.in_flight += 1;
+        if crowded {
+            self.excess.push_back(job);
+        } else {
+            self.ready.push(job);
+        }
         Step::Left
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::state::{Follow, Lead, Wake};
 use super::thread::EngineThread;
-use crate::conn::Output;
+use crate::conn::{Output, is_late, shed_late};
 use crate::event_loop::{Called, Job, Progress};
 use crate::handler::Handler;
 use crate::sys::{self, LastHeard};
@@ -193,16 +193,25 @@ impl EngineThread {
         let mut sched = self.shared.sched();
         let age = sched.oldest().map_or(0, |job| now.saturating_sub(job.request.queued_at));
         let waits = age > SWEEP_MILLIS && now.saturating_sub(self.swept_at) > SWEEP_MILLIS;
-        if !was_away && !waits {
+        let config = &self.shared.config;
+        let late = sched.oldest().is_some_and(|job| is_late(config, job, now));
+        if !was_away && !waits && !late {
             return;
         }
         self.swept_at = now;
-        let gone = sched.sweep(|job| client_gave_up(job, now));
+        let out = sched.sweep(|job| is_late(config, job, now) || client_gave_up(job, now));
         drop(sched);
-        for job in gone {
+        out.into_iter().for_each(|job| self.take_off(job, now));
+    }
+
+    /// A queued request is not run: its client has gone, or it has waited too long.
+    fn take_off(&mut self, mut job: Job, now: u64) {
+        if client_gave_up(&job, now) {
             log::debug!("a queued request is dropped: its client has gone");
-            self.change_loop(|event_loop| event_loop.abandon(job));
+            return self.change_loop(|event_loop| event_loop.abandon(job));
         }
+        let output = shed_late(&self.shared.config, &mut job, self.shared.is_draining());
+        self.change_loop(|event_loop| event_loop.put_back(job, output));
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pronghorn_proto::encode::ResponseFields;
 
 use super::state::{Follow, Sched, ThreadNumber, Wake};
-use crate::conn::Output;
+use crate::conn::{Output, is_late, shed_late};
 use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Exchange;
 use crate::handler::Handler;
@@ -110,8 +110,13 @@ impl EngineThread {
         self.change_loop(|event_loop| event_loop.put_back(job, output));
     }
 
-    /// Has the handler answer one request; gives it back with what the socket did not take.
+    /// Has the handler answer one request, unless it has waited too long; gives it back with what the socket did not take.
     pub(super) fn serve(&mut self, handler: &dyn Handler, mut job: Job) -> (Job, Output) {
+        let now = sys::monotonic_millis();
+        if is_late(&self.shared.config, &job, now) {
+            let output = shed_late(&self.shared.config, &mut job, self.shared.is_draining());
+            return (job, output);
+        }
         self.attach();
         if self.shared.config.timed {
             job.request.timing.started = sys::monotonic_micros();

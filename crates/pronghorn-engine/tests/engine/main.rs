@@ -12,5 +12,6 @@ mod listeners;
 mod requests;
 mod responses;
 mod server;
+mod shedding;
 mod slow_readers;
 mod stress;

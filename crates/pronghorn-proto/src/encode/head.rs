@@ -70,8 +70,17 @@ pub fn error_response(
     request: RequestFacts,
     server: &ServerFields<'_>,
 ) {
+    refusal_response(out, refusal, RequestFacts { persistent: false, ..request }, server);
+}
+
+/// As [`error_response`], for a request that is whole: the connection persists where `request` says so.
+pub fn refusal_response(
+    out: &mut Vec<u8>,
+    refusal: &Refusal,
+    request: RequestFacts,
+    server: &ServerFields<'_>,
+) {
     let Refusal { status, message, .. } = *refusal;
-    let request = RequestFacts { persistent: false, ..request };
     let fields = ResponseFields::of_refusal(refusal.fields);
     let plan = plan(request, status, &fields, BodySize::Known(message.len() as u64 + 1));
     let reason = Status::new(status).map_or("", Status::reason);
@@ -274,6 +283,16 @@ mod tests {
             error_response(&mut out, &refusal, request, &BOTH);
             assert_eq!(String::from_utf8_lossy(&out), format!("{expected}{body}"));
         }
+    }
+
+    #[test]
+    fn a_refusal_of_a_whole_request_keeps_the_connection() {
+        let mut out = Vec::new();
+        let refusal = Refusal { status: 503, message: "Later.", fields: &[("Retry-After", "1")] };
+        refusal_response(&mut out, &refusal, GET, &NEITHER);
+        let text = String::from_utf8_lossy(&out);
+        assert!(text.contains("\r\nRetry-After: 1\r\n"), "{text}");
+        assert!(!text.contains("Connection"), "{text}");
     }
 
     #[test]

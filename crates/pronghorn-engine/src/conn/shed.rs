@@ -1,0 +1,78 @@
+//! Requests that are answered 503 without running, so that those that run are answered in time.
+
+use std::time::Duration;
+
+use pronghorn_proto::encode::{Refusal, RequestFacts, refusal_response};
+use pronghorn_proto::head::{Method, Version};
+
+use super::{Output, Piece};
+use crate::access::Entry;
+use crate::config::Config;
+use crate::date::date_now;
+use crate::event_loop::{EventLoop, Job};
+
+/// At most this many requests are shed in one turn, so that a client that pipelines without end has no turn without end.
+const SHED_A_TURN: usize = 128;
+
+impl EventLoop {
+    /// Whether as many requests run and wait as may.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.config.max_concurrency.is_some_and(|most| self.in_flight >= most)
+    }
+
+    /// Answers those that came while it was crowded. What comes behind them on their connections may be shed as well.
+    pub(crate) fn shed_excess(&mut self) {
+        for _ in 0..SHED_A_TURN {
+            let Some(mut job) = self.excess.pop_front() else { return };
+            let output = shed(&self.config, &mut job, self.draining, &CROWDED);
+            self.guarded(job.token, |this| this.finish(job, output));
+        }
+        self.wake_leader |= !self.excess.is_empty();
+    }
+}
+
+/// Whether a request has waited longer in the run queue than it may.
+pub(crate) fn is_late(config: &Config, job: &Job, now: u64) -> bool {
+    let waited = now.saturating_sub(job.request.queued_at);
+    waited > 0 && config.deadlines.queue.is_some_and(|most| Duration::from_millis(waited) > most)
+}
+
+/// The answer to a request that has waited too long, for [`EventLoop::put_back`].
+pub(crate) fn shed_late(config: &Config, job: &mut Job, draining: bool) -> Output {
+    shed(config, job, draining, &LATE)
+}
+
+/// Everything that is shed comes by here.
+fn shed(config: &Config, job: &mut Job, draining: bool, refusal: &Refusal) -> Output {
+    let head = &job.request.head;
+    let facts = RequestFacts {
+        http11: head.version == Version::Http11,
+        head: head.method == Method::Head,
+        persistent: job.state.may_persist() && !draining,
+    };
+    let mut response = Vec::new();
+    refusal_response(&mut response, refusal, facts, &config.server_fields(&date_now()));
+    if let Some(access) = &config.access {
+        let (request, status) = (&*job.request, refusal.status);
+        let bytes = refusal.message.len() as u64 + 1;
+        access.log(&Entry { peer: job.peer, request, status, bytes });
+    }
+    job.state.response_started(facts.persistent);
+    let mut output = Output::default();
+    output.push(Piece::Owned(response, 0));
+    output
+}
+
+const CROWDED: Refusal = Refusal {
+    status: 503,
+    message: "The server has as many requests as it may; try again in a moment.",
+    fields: RETRY,
+};
+
+const LATE: Refusal = Refusal {
+    status: 503,
+    message: "The server could not begin with this request in time; try again in a moment.",
+    fields: RETRY,
+};
+
+const RETRY: &[(&str, &str)] = &[("Retry-After", "1")];
