@@ -12,6 +12,7 @@ pub mod date;
 pub mod encode;
 pub mod error;
 pub mod field;
+pub mod forwarded;
 pub mod framing;
 pub mod head;
 pub mod host;
@@ -21,6 +22,7 @@ pub mod span;
 pub mod state;
 pub mod status;
 pub mod target;
+pub mod trace;
 
 mod charset;
 mod trailer;

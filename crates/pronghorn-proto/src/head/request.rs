@@ -55,6 +55,16 @@ impl RequestHead {
         *self = RequestHead { fields, valid_host, ..RequestHead::default() };
     }
 
+    /// Whether there is a field named `known`.
+    pub fn has(&self, known: Known) -> bool {
+        self.seen.has_any(KnownSet::of(&[known]))
+    }
+
+    /// Whether a known field says for whom the request is made, as proxies do.
+    pub fn is_forwarded(&self) -> bool {
+        self.seen.has_any(FORWARDED)
+    }
+
     /// The value of the first field named `known`. `buf` is the buffer the head is in.
     pub fn field<'a>(&'a self, buf: &'a [u8], known: Known) -> Option<&'a [u8]> {
         field::values(&self.fields, buf, known).next()
@@ -169,6 +179,14 @@ impl RequestHead {
 const FRAMING: KnownSet = KnownSet::of(&[Known::ContentLength, Known::TransferEncoding]);
 const CONNECTION: KnownSet = KnownSet::of(&[Known::Connection]);
 const UPGRADE: KnownSet = KnownSet::of(&[Known::Upgrade]);
+const FORWARDED: KnownSet = KnownSet::of(&[
+    Known::Forwarded,
+    Known::XForwardedFor,
+    Known::XForwardedHost,
+    Known::XForwardedPort,
+    Known::XForwardedPrefix,
+    Known::XForwardedProto,
+]);
 const EXPECT: KnownSet = KnownSet::of(&[Known::Expect]);
 
 /// Keeps `host`, unless it is of a length that none has who asks often.
