@@ -7,6 +7,8 @@ use core::fmt;
 pub enum Error {
     /// The first byte cannot begin a request line; often a TLS handshake on a plain port.
     NotHttp,
+    /// A connection that has to begin with a header of the PROXY protocol and does not, or with a malformed one.
+    ProxyHeader,
     /// A CR or LF that is not part of a CRLF.
     BareLineEnd,
     /// The request line is not `method SP target SP HTTP/x.y`.
@@ -76,7 +78,7 @@ impl Error {
     pub fn status(&self) -> u16 {
         use Error::*;
         match self {
-            NotHttp | BareLineEnd | RequestLine | Target | Field => 400,
+            NotHttp | ProxyHeader | BareLineEnd | RequestLine | Target | Field => 400,
             HostMissing | HostRepeated | HostMalformed => 400,
             ContentLength | TransferEncoding | FramingConflict | TransferEncodingInHttp10 => 400,
             ChunkSize | ChunkExtension | ChunkEnd | Trailer | TrailerForbidden => 400,
@@ -97,6 +99,7 @@ impl Error {
         use Error::*;
         match self {
             NotHttp => "This is not an HTTP/1 request; a TLS client must use an https port.",
+            ProxyHeader => "This connection must begin with a valid header of the PROXY protocol.",
             BareLineEnd => "A CR or LF stands alone; lines must end with CRLF.",
             RequestLine => "The request line must read: method, space, target, space, HTTP/1.1.",
             Target => "The request target must begin with a slash or be an absolute http URI.",

@@ -18,6 +18,7 @@ pub mod head;
 pub mod host;
 pub mod limits;
 pub mod percent;
+pub mod proxy;
 pub mod span;
 pub mod state;
 pub mod status;
