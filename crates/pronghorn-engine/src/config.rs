@@ -8,7 +8,9 @@ use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
 use crate::access::AccessLog;
+use crate::client::Proxies;
 use crate::replacement::Replacement;
+use crate::request::Request;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
 #[derive(Clone, Debug)]
@@ -35,6 +37,10 @@ pub struct Config {
     pub server: Option<String>,
     /// Whether responses carry `Date`.
     pub date: bool,
+    /// What is in front of the server.
+    pub proxies: Proxies,
+    /// Whether every request gets an identifier.
+    pub request_ids: bool,
     /// Where a line goes for each request answered.
     pub access: Option<Arc<AccessLog>>,
     /// How to ask for another process in the place of this one; none if nobody is there to ask.
@@ -71,11 +77,16 @@ pub struct Deadlines {
 }
 
 impl Config {
-    /// What the server adds to every response, at the time `date`.
-    pub(crate) fn server_fields<'a>(&'a self, date: &'a [u8; 29]) -> ServerFields<'a> {
+    /// What the server adds to every response, here to `request` at the time `date`.
+    pub(crate) fn server_fields<'a>(
+        &'a self,
+        date: &'a [u8; 29],
+        request: &'a Request,
+    ) -> ServerFields<'a> {
         ServerFields {
             date: self.date.then_some(date),
             server: self.server.as_deref().map(str::as_bytes),
+            request_id: request.id(),
         }
     }
 }
@@ -105,6 +116,8 @@ impl Default for Config {
             timed: false,
             server: Some(concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
             date: true,
+            proxies: Proxies::default(),
+            request_ids: false,
             access: None,
             replacement: None,
         }

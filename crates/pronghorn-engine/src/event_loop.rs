@@ -14,6 +14,7 @@ use crate::conn::{Table, Token};
 use crate::handler::Handler;
 use crate::listener::Listener;
 use crate::request::{Pool, Request};
+use crate::request_id::Identifiers;
 use crate::sys::{self, Ready, Selector, Timer};
 use crate::timer::{Reminder, Wheel};
 
@@ -45,6 +46,8 @@ pub(crate) struct EventLoop {
     /// What the timer is set to, in milliseconds; over when that is.
     timer_at: u64,
     pub(crate) pool: Pool,
+    /// Only if requests get identifiers.
+    identifiers: Option<Identifiers>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) accepting: Accepting,
     /// Milliseconds of the monotonic clock, as of the latest turn.
@@ -114,6 +117,7 @@ impl EventLoop {
         let event_loop = EventLoop {
             timer: Timer::new(&selector, TIMER)?,
             timer_at: 0,
+            identifiers: config.request_ids.then(Identifiers::new),
             config,
             handler,
             selector,
@@ -221,6 +225,14 @@ impl EventLoop {
     /// Whether the leader waits for events, and longer than it may now.
     pub(crate) fn is_leader_wanted(&self) -> bool {
         self.waits_until > 0 && (self.wake_leader || self.draining)
+    }
+
+    /// Gives a request its identifier, if requests get one.
+    pub(crate) fn identify(&mut self, token: Token, request: &mut Request) {
+        let Some(identifiers) = &mut self.identifiers else { return };
+        if let Some(conn) = self.conns.get(token) {
+            identifiers.name(request, conn.peer, &self.config.proxies);
+        }
     }
 
     /// Ends a connection: its descriptor is closed and its slot free.

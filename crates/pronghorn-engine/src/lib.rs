@@ -6,6 +6,7 @@
 mod access;
 mod address;
 mod body;
+mod client;
 mod config;
 mod conn;
 mod control;
@@ -16,6 +17,7 @@ mod handler;
 mod listener;
 mod replacement;
 mod request;
+mod request_id;
 mod sched;
 mod server;
 mod shared;
@@ -26,6 +28,9 @@ mod timer;
 pub use access::AccessLog;
 pub use address::{Local, Peer};
 pub use body::{Body, BodyError};
+pub use client::{
+    Believed, Client, Forwarded, ForwardedHeader, Network, Peers, Proxies, Scheme, Trusted,
+};
 pub use config::{Config, Deadlines};
 pub use conn::Retained;
 pub use control::{Control, Order};

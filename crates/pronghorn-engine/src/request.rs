@@ -1,9 +1,14 @@
 //! One request on its way to a handler, and the objects reused for it.
 
+use pronghorn_proto::field::Known;
 use pronghorn_proto::framing::Framing;
 use pronghorn_proto::head::{HeadScanner, RequestHead};
+use pronghorn_proto::trace::is_traceparent;
 
+use crate::address::Peer;
 use crate::body::{Body, Intake};
+use crate::client::{Client, Proxies};
+use crate::request_id::RequestId;
 
 /// The size of a read buffer: most heads fit, and small bodies with them.
 pub(crate) const READ_BUFFER: usize = 4 << 10;
@@ -34,6 +39,7 @@ pub(crate) struct Request {
     /// When the connection's response before it was done; 0 is never.
     pub(crate) answered_at: u64,
     pub(crate) timing: Timing,
+    pub(crate) id: RequestId,
 }
 
 /// When a request got how far, in microseconds of the monotonic clock; kept when [`Config::timed`](crate::Config::timed) says so.
@@ -71,6 +77,33 @@ impl Request {
             queued_at: 0,
             answered_at: 0,
             timing: Timing::default(),
+            id: RequestId::None,
+        }
+    }
+
+    /// For whom it is made; `peer` is who sent it. Of a head that is not complete, nothing is believed: what counts may be still to come.
+    pub(crate) fn client(&self, peer: Peer, proxies: &Proxies) -> Client {
+        match self.head_length {
+            0 => peer.into(),
+            _ => proxies.client(&self.head, &self.buffer, peer),
+        }
+    }
+
+    /// Its identifier; `None` if requests get none.
+    pub(crate) fn id(&self) -> Option<&[u8]> {
+        match &self.id {
+            RequestId::None => None,
+            RequestId::Kept(span) => Some(span.of(&self.buffer)),
+            RequestId::Made(id) => Some(id),
+        }
+    }
+
+    /// The W3C's trace context that it came with, if it is valid.
+    pub(crate) fn traceparent(&self) -> Option<&[u8]> {
+        let mut values = self.head.values(&self.buffer, Known::Traceparent);
+        match (values.next(), values.next()) {
+            (Some(value), None) if is_traceparent(value) => Some(value),
+            _ => None,
         }
     }
 
@@ -96,6 +129,7 @@ impl Request {
         self.head_length = 0;
         self.consumed = 0;
         self.body = BodyState::None;
+        self.id = RequestId::None;
     }
 }
 

@@ -14,8 +14,11 @@ use pronghorn_proto::encode::{
 fn main() -> Result<(), FieldError> {
     let repetitions = env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000_u32);
     let request = RequestFacts { http11: true, head: false, persistent: true };
-    let server =
-        ServerFields { date: Some(b"Sun, 06 Nov 1994 08:49:37 GMT"), server: Some(b"pronghorn") };
+    let server = ServerFields {
+        date: Some(b"Sun, 06 Nov 1994 08:49:37 GMT"),
+        server: Some(b"pronghorn"),
+        request_id: None,
+    };
     let mut fields = ResponseFields::default();
     let mut out = Vec::new();
     let start = Instant::now();

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use pronghorn_proto::field::Known;
 
 use super::Entry;
-use crate::address::Peer;
+use crate::client::Client;
 use crate::date::date_now;
 
 /// Appends the line of `entry`:
 /// `address - - [day/month/year:time +0000] "request line" status bytes "referer" "user agent"`.
 pub(super) fn append(out: &mut Vec<u8>, entry: &Entry<'_>) {
-    append_peer(out, entry.peer);
+    append_client(out, entry.client);
     out.extend_from_slice(b" - - [");
     append_time(out, &date_now());
     out.extend_from_slice(b"] \"");
@@ -24,12 +24,12 @@ pub(super) fn append(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(b"\"\n");
 }
 
-fn append_peer(out: &mut Vec<u8>, peer: Peer) {
-    match peer {
-        Peer::Inet(address) => {
-            let _ = write!(out, "{}", address.ip());
+fn append_client(out: &mut Vec<u8>, client: Client) {
+    match client.ip {
+        Some(ip) => {
+            let _ = write!(out, "{ip}");
         }
-        Peer::Unix => out.push(b'-'),
+        None => out.push(b'-'),
     }
 }
 

@@ -5,12 +5,12 @@ mod writer;
 
 pub use writer::AccessLog;
 
-use crate::address::Peer;
+use crate::client::Client;
 use crate::request::Request;
 
 /// What a line says.
 pub(crate) struct Entry<'a> {
-    pub(crate) peer: Peer,
+    pub(crate) client: Client,
     /// The request, as far as it was read.
     pub(crate) request: &'a Request,
     pub(crate) status: u16,

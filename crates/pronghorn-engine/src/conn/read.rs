@@ -207,6 +207,7 @@ impl EventLoop {
     }
 
     fn head_complete(&mut self, token: Token, mut request: Box<Request>) -> Step {
+        self.identify(token, &mut request);
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         conn.state.head_complete(facts(&request));
         let there = request.buffer.len() - request.head_length;

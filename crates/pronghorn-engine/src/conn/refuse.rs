@@ -32,15 +32,16 @@ impl EventLoop {
         self.refuse_with(token, request, &NO_ROOM);
     }
 
-    fn refuse_with(&mut self, token: Token, request: Box<Request>, refusal: &Refusal) {
+    fn refuse_with(&mut self, token: Token, mut request: Box<Request>, refusal: &Refusal) {
+        self.identify(token, &mut request);
         let date = date_now();
-        let server = self.config.server_fields(&date);
+        let server = self.config.server_fields(&date, &request);
         let mut response = Vec::new();
         error_response(&mut response, refusal, facts(&request), &server);
         let Some(conn) = self.conns.get(token) else { return };
         if let Some(access) = &self.config.access {
             access.log(&Entry {
-                peer: conn.peer,
+                client: request.client(conn.peer, &self.config.proxies),
                 request: &request,
                 status: refusal.status,
                 bytes: refusal.message.len() as u64 + 1,

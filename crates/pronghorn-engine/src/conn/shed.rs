@@ -51,11 +51,14 @@ fn shed(config: &Config, job: &mut Job, draining: bool, refusal: &Refusal) -> Ou
         persistent: job.state.may_persist() && !draining,
     };
     let mut response = Vec::new();
-    refusal_response(&mut response, refusal, facts, &config.server_fields(&date_now()));
+    let date = date_now();
+    let server = config.server_fields(&date, &job.request);
+    refusal_response(&mut response, refusal, facts, &server);
     if let Some(access) = &config.access {
         let (request, status) = (&*job.request, refusal.status);
+        let client = request.client(job.peer, &config.proxies);
         let bytes = refusal.message.len() as u64 + 1;
-        access.log(&Entry { peer: job.peer, request, status, bytes });
+        access.log(&Entry { client, request, status, bytes });
     }
     job.state.response_started(facts.persistent);
     let mut output = Output::default();

@@ -13,6 +13,7 @@ use pronghorn_proto::head::RequestHead;
 use crate::access::Entry;
 use crate::address::{Local, Peer};
 use crate::body::Body;
+use crate::client::{Client, Forwarded, Proxies};
 use crate::conn::Output;
 use crate::event_loop::Job;
 use crate::request::BodyState;
@@ -83,6 +84,31 @@ impl<'a> Exchange<'a> {
         self.job.peer
     }
 
+    /// For whom it is made: who sent it, or whom trusted proxies name.
+    pub fn client(&self) -> Client {
+        self.job.request.client(self.job.peer, self.proxies())
+    }
+
+    /// All that trusted proxies say of it.
+    pub fn forwarded(&self) -> Forwarded<'_> {
+        self.proxies().forwarded(self.head(), self.head_bytes(), self.job.peer)
+    }
+
+    /// Whom the server believes.
+    pub fn proxies(&self) -> &Proxies {
+        &self.thread.shared.config.proxies
+    }
+
+    /// Its identifier; `None` if requests get none.
+    pub fn request_id(&self) -> Option<&[u8]> {
+        self.job.request.id()
+    }
+
+    /// The W3C's trace context that it came with, if it is valid.
+    pub fn traceparent(&self) -> Option<&[u8]> {
+        self.job.request.traceparent()
+    }
+
     /// The listener it came in by.
     pub fn local(&self) -> &Local {
         &self.thread.shared.locals[self.job.listener as usize]
@@ -124,7 +150,7 @@ impl<'a> Exchange<'a> {
         self.fail();
         if let Some(access) = &self.thread.shared.config.access {
             access.log(&Entry {
-                peer: self.job.peer,
+                client: self.client(),
                 request: &self.job.request,
                 status: self.status,
                 bytes: self.sent,

@@ -181,7 +181,7 @@ impl Exchange<'_> {
         let thread = &mut *self.thread;
         let config = &thread.shared.config;
         let date = date_now();
-        let server = config.server_fields(&date);
+        let server = config.server_fields(&date, &self.job.request);
         thread.head.clear();
         write_head(&mut thread.head, status, reason, &thread.fields, plan, facts, &server);
     }
@@ -272,7 +272,7 @@ impl Exchange<'_> {
         let refusal = self.refused.map_or(FAILED, Refusal::from);
         let facts = self.facts();
         let date = date_now();
-        let server = self.thread.shared.config.server_fields(&date);
+        let server = self.thread.shared.config.server_fields(&date, &self.job.request);
         let mut response = Vec::new();
         error_response(&mut response, &refusal, facts, &server);
         self.status = refusal.status;

@@ -8,6 +8,7 @@ mod file;
 mod lock;
 mod memory;
 mod process;
+mod random;
 mod socket;
 mod tcp;
 mod timer;
@@ -23,6 +24,7 @@ pub(crate) use process::{
     unix_seconds,
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
+pub(crate) use random::fill_random;
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,
     reset_on_close, send, send_gathered, shutdown_write,

@@ -12,6 +12,7 @@ pub struct ResponseFields {
     content_length: Option<u64>,
     date: bool,
     server: bool,
+    request_id: bool,
     close: bool,
 }
 
@@ -22,6 +23,7 @@ impl ResponseFields {
         self.content_length = None;
         self.date = false;
         self.server = false;
+        self.request_id = false;
         self.close = false;
     }
 
@@ -45,6 +47,7 @@ impl ResponseFields {
             Role::EndToEnd => check_name(name)?,
             Role::Date => self.date = true,
             Role::Server => self.server = true,
+            Role::RequestId => self.request_id = true,
             Role::Connection => {
                 self.close |= has_close(value);
                 return Ok(());
@@ -68,6 +71,11 @@ impl ResponseFields {
     /// Whether the application set its own Server.
     pub fn has_server(&self) -> bool {
         self.server
+    }
+
+    /// Whether the application set its own X-Request-ID.
+    pub fn has_request_id(&self) -> bool {
+        self.request_id
     }
 
     /// Whether the application asked for the connection to close.
@@ -123,6 +131,7 @@ enum Role {
     ContentType,
     Date,
     Server,
+    RequestId,
     ContentLength,
     Connection,
     HopByHop,
@@ -146,6 +155,7 @@ impl Role {
             7 if is(b"trailer") || is(b"upgrade") => Self::HopByHop,
             10 if is(b"connection") => Self::Connection,
             10 if is(b"keep-alive") => Self::HopByHop,
+            12 if is(b"x-request-id") => Self::RequestId,
             14 if is(b"content-length") => Self::ContentLength,
             16 if is(b"proxy-connection") => Self::HopByHop,
             17 if is(b"transfer-encoding") => Self::HopByHop,

@@ -11,6 +11,8 @@ pub struct ServerFields<'a> {
     pub date: Option<&'a [u8; 29]>,
     /// The value of Server, free of control bytes; `None` sends no Server.
     pub server: Option<&'a [u8]>,
+    /// The value of X-Request-ID, free of control bytes; `None` sends none.
+    pub request_id: Option<&'a [u8]>,
 }
 
 /// Appends a response's head to `out`, the empty line included. The version is always our own,
@@ -25,6 +27,7 @@ pub fn write_head(
     server: &ServerFields<'_>,
 ) {
     let server_value = server.server.filter(|_| !fields.has_server());
+    let request_id = server.request_id.filter(|_| !fields.has_request_id());
     let given = reason.len() + fields.bytes().len() + server_value.map_or(0, <[u8]>::len);
     out.reserve(given + OWN_BYTES);
     put_status_line(out, status, reason);
@@ -34,6 +37,11 @@ pub fn write_head(
     if let Some(value) = server_value {
         out.extend_from_slice(b"Server: ");
         out.extend_from_slice(value);
+        out.extend_from_slice(b"\r\n");
+    }
+    if let Some(id) = request_id {
+        out.extend_from_slice(b"X-Request-ID: ");
+        out.extend_from_slice(id);
         out.extend_from_slice(b"\r\n");
     }
     out.extend_from_slice(fields.bytes());
@@ -162,8 +170,10 @@ mod tests {
     use super::*;
 
     const DATE: &[u8; 29] = b"Sun, 06 Nov 1994 08:49:37 GMT";
-    const BOTH: ServerFields<'static> = ServerFields { date: Some(DATE), server: Some(b"p") };
-    const NEITHER: ServerFields<'static> = ServerFields { date: None, server: None };
+    const BOTH: ServerFields<'static> =
+        ServerFields { date: Some(DATE), server: Some(b"p"), request_id: None };
+    const NEITHER: ServerFields<'static> =
+        ServerFields { date: None, server: None, request_id: None };
     const GET: RequestFacts = RequestFacts { http11: true, head: false, persistent: true };
     const HEAD: RequestFacts = RequestFacts { head: true, ..GET };
     const GET_10: RequestFacts = RequestFacts { http11: false, ..GET };
@@ -261,6 +271,19 @@ mod tests {
         assert_eq!(
             head(GET, (200, "OK"), &pairs, BodySize::Known(1), &BOTH),
             "HTTP/1.1 200 OK\r\ndate: today\r\nSERVER: mine\r\nContent-Length: 1\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn the_identifier_is_sent_unless_the_application_set_one() {
+        let named = ServerFields { request_id: Some(b"r1"), ..NEITHER };
+        assert_eq!(
+            head(GET, (200, "OK"), &[("X-A", "b")], BodySize::Known(1), &named),
+            "HTTP/1.1 200 OK\r\nX-Request-ID: r1\r\nX-A: b\r\nContent-Length: 1\r\n\r\n"
+        );
+        assert_eq!(
+            head(GET, (200, "OK"), &[("x-request-id", "mine")], BodySize::Known(1), &named),
+            "HTTP/1.1 200 OK\r\nx-request-id: mine\r\nContent-Length: 1\r\n\r\n"
         );
     }
 
