@@ -11,6 +11,7 @@ use crate::access::AccessLog;
 use crate::client::Proxies;
 use crate::replacement::Replacement;
 use crate::request::Request;
+use crate::witness::Witness;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub struct Config {
     pub access: Option<Arc<AccessLog>>,
     /// How to ask for another process in the place of this one; none if nobody is there to ask.
     pub replacement: Option<Replacement>,
+    /// Who is told how the server is.
+    pub witness: Option<Arc<dyn Witness>>,
 }
 
 /// The deadlines of a connection. Each is on by default.
@@ -120,6 +123,7 @@ impl Default for Config {
             request_ids: false,
             access: None,
             replacement: None,
+            witness: None,
         }
     }
 }

@@ -24,6 +24,7 @@ mod shared;
 mod signals;
 mod sys;
 mod timer;
+mod witness;
 
 pub use access::AccessLog;
 pub use address::{Local, Peer};
@@ -42,3 +43,4 @@ pub use server::{Server, ServerHandle};
 pub use sys::{
     exit_now, hold_signals, lock_folder, note_fork, open_standard_streams, release_signals,
 };
+pub use witness::Witness;

@@ -10,6 +10,7 @@ use crate::event_loop::{EventLoop, Job};
 use crate::handler::Handler;
 use crate::sched::Sched;
 use crate::sys::{Selector, Waker};
+use crate::witness::Told;
 
 /// One server, as all its threads see it.
 ///
@@ -21,6 +22,7 @@ pub(crate) struct Shared {
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<Local>,
     pub(crate) orders: Orders,
+    pub(crate) witness: Option<Told>,
     pub(crate) followers: Condvar,
     pub(crate) monitor: Condvar,
     /// The leader naps until the run queue is low.
@@ -48,6 +50,7 @@ impl Shared {
             waker,
             locals,
             orders,
+            witness: event_loop.config.witness.clone().map(Told::new),
             followers: Condvar::new(),
             monitor: Condvar::new(),
             low: Condvar::new(),

@@ -1,6 +1,8 @@
 //! One process that serves by itself: without a supervisor, and in `run()`.
 
-use pronghorn_engine::{Control, Replacement};
+use std::sync::Arc;
+
+use pronghorn_engine::{Control, Replacement, Witness};
 use pyo3::prelude::*;
 
 use crate::app::StartError;
@@ -23,7 +25,8 @@ pub(crate) fn serve_alone<'py>(
     let identity = Identity::resolve(py, settings)?;
     let listeners = listening::open_all(py, settings, &systemd::inherited(py))?;
     let pid_file = settings.pid.as_deref().map(PidFile::create).transpose()?;
-    let mut alone = Alone { identity, notifier: Notifier::from_environment(py) };
+    let notifier = Arc::new(Notifier::from_environment(py));
+    let mut alone = Alone { identity, notifier };
     let served = serve(py, settings, load, listeners, &mut alone);
     drop(pid_file);
     served
@@ -32,7 +35,7 @@ pub(crate) fn serve_alone<'py>(
 /// Nobody watches over the process; signals tell it what to do.
 struct Alone {
     identity: Identity,
-    notifier: Notifier,
+    notifier: Arc<Notifier>,
 }
 
 impl Role for Alone {
@@ -50,6 +53,10 @@ impl Role for Alone {
 
     fn replacement(&self) -> Option<Replacement> {
         None
+    }
+
+    fn witness(&self) -> Option<Arc<dyn Witness>> {
+        Some(self.notifier.clone())
     }
 
     fn ready(&self, listeners: &[String]) {

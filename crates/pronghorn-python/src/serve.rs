@@ -6,7 +6,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pronghorn_engine::{AccessLog, Config, Control, Deadlines, Listener, Replacement, Server};
+use pronghorn_engine::{
+    AccessLog, Config, Control, Deadlines, Listener, Replacement, Server, Witness,
+};
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
@@ -29,6 +31,10 @@ pub(crate) trait Role {
     fn control(&mut self) -> Control;
     /// How the server asks for another process in its place.
     fn replacement(&self) -> Option<Replacement>;
+    /// Who is told how the server is.
+    fn witness(&self) -> Option<Arc<dyn Witness>> {
+        None
+    }
     /// The server is about to answer requests.
     fn ready(&self, listeners: &[String]);
 }
@@ -44,7 +50,8 @@ pub(crate) fn serve<'py>(
     listeners: Vec<Listener>,
     role: &mut dyn Role,
 ) -> Result<(), StartError> {
-    let config = Config { replacement: role.replacement(), ..config(settings)? };
+    let config =
+        Config { replacement: role.replacement(), witness: role.witness(), ..config(settings)? };
     // Listeners and logs are open: what comes now needs no rights.
     role.settle(py)?;
     let application = load()?;

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
+use pronghorn_engine::Witness;
 use pyo3::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -105,6 +106,20 @@ impl Notifier {
         if let Err(error) = socket.send(message.as_bytes()) {
             log::warn!("systemd could not be told {message:?}: {error}");
         }
+    }
+}
+
+impl Witness for Notifier {
+    fn draining(&self) {
+        self.stopping();
+    }
+
+    fn alive(&self) {
+        self.watchdog();
+    }
+
+    fn pulse(&self) -> Option<Duration> {
+        self.watchdog_interval()
     }
 }
 

@@ -36,6 +36,9 @@ impl EngineThread {
         if !self.shared.is_draining() {
             return;
         }
+        if let Some(witness) = &self.shared.witness {
+            witness.draining();
+        }
         let hurried = self.shared.hurried.load(Ordering::Relaxed);
         self.change_loop(|event_loop| event_loop.begin_drain(hurried.then_some(QUICK)));
         let event_loop = self.shared.event_loop();

@@ -170,13 +170,18 @@ impl EngineThread {
             self.see_to_orders();
         }
         self.sweep_if_stale();
+        if let Some(witness) = &self.shared.witness {
+            witness.alive(self.polled_at);
+        }
         self.see_to_drain();
     }
 
     /// Queued requests are looked at now and then, so one whose client has gone is not run.
     fn longest_wait(&self) -> Option<u64> {
         let sweep = self.is_queued.then_some(SWEEP_MILLIS);
-        [sweep, self.drain_wait()].into_iter().flatten().min()
+        let now = sys::monotonic_millis();
+        let pulse = self.shared.witness.as_ref().and_then(|witness| witness.wait(now));
+        [sweep, pulse, self.drain_wait()].into_iter().flatten().min()
     }
 
     /// Whether this thread has not polled for longer than `millis`.
