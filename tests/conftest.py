@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,11 @@ from harness.server import Server, pronghorn
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Server]]:
-    """A function that starts a server: `serve(app, *args, app_dir=None, env=None, supervised=False) -> Server`, ready when it
+    """A function that starts a server: `serve(app, *args, app_dir=None, env=None, supervised=False, sockets=()) -> Server`, ready when it
     returns.
 
     `app` is `module:attribute`, found in `app_dir` (a path; tests/apps by default); `args` are flags; one process serves by
-    itself unless it is `supervised`. When the test is over
+    itself unless it is `supervised`; `sockets` are handed over as systemd does. When the test is over
     each server is stopped with TERM, and the test fails when one died by itself, panicked, did not end or left a process
     behind. What the servers printed is shown with a failure.
     """
@@ -28,8 +29,9 @@ def serve() -> Iterator[Callable[..., Server]]:
         app_dir: Path | None = None,
         env: dict[str, str] | None = None,
         supervised: bool = False,
+        sockets: Sequence[socket.socket] = (),
     ) -> Server:
-        server = pronghorn(app, *args, app_dir=app_dir, env=env, supervised=supervised)
+        server = pronghorn(app, *args, app_dir=app_dir, env=env, supervised=supervised, sockets=sockets)
         servers.append(server)
         return server
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from harness.command import python
 
-SECONDS = 30
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -42,11 +40,3 @@ def interpreter(folder: Path) -> Command:
         return python("-c", code, cwd=folder, **variables)
 
     return run
-
-
-def python(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Runs Python in an environment without settings but those in `variables`."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PRONGHORN_", "WEB_CONC"))}
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=clean | variables, capture_output=True, text=True, timeout=SECONDS
-    )

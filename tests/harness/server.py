@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 from harness import process
 from harness.client import Address, Client
 from harness.response import Response
+from harness.systemd import handing_over
 
 APPS = Path(__file__).parent.parent / "apps"
 READY_WITHIN = 20.0
@@ -30,8 +32,14 @@ class Server:
     or the path of a Unix socket; `host`, `port` and `url` are those of the first that is TCP.
     """
 
-    def __init__(self, command: Sequence[str], cwd: Path | None = None, env: dict[str, str] | None = None):
-        self.command = list(command)
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        sockets: Sequence[socket.socket] = (),
+    ):
+        self.command = handing_over(sockets, command) if sockets else list(command)
         self.process = subprocess.Popen(
             self.command,
             cwd=cwd,
@@ -40,6 +48,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[one.fileno() for one in sockets],
         )
         self.addresses: list[Address] = []
         self._lines: list[str] = []
@@ -176,17 +185,24 @@ class Server:
 
 
 def pronghorn(
-    app: str, *args: str, app_dir: Path | None = None, env: dict[str, str] | None = None, supervised: bool = False
+    app: str,
+    *args: str,
+    app_dir: Path | None = None,
+    env: dict[str, str] | None = None,
+    supervised: bool = False,
+    sockets: Sequence[socket.socket] = (),
 ) -> Server:
     """Starts `python -m pronghorn APP` and waits until it is ready.
 
     Binds 127.0.0.1 on a port the kernel chooses unless `args` say where to listen. `app_dir` is where the application's
-    module is: tests/apps by default. One process that serves by itself, unless `supervised`.
+    module is: tests/apps by default. One process that serves by itself, unless `supervised`. `sockets` are handed over as systemd does, and
+    then nothing says where to listen unless `args` do.
     """
     listeners = sum(arg.split("=")[0] in ("--bind", "-b", "--uds", "--fd") for arg in args)
-    where = [] if listeners else ["--bind", "127.0.0.1:0"]
+    where = [] if listeners or sockets else ["--bind", "127.0.0.1:0"]
     alone = [] if supervised else ["--no-supervisor"]
     directory = str(app_dir or APPS)
-    server = Server([sys.executable, "-m", "pronghorn", app, *where, *alone, "--app-dir", directory, *args], env=env)
-    server.wait_ready(max(listeners, 1))
+    command = [sys.executable, "-m", "pronghorn", app, *where, *alone, "--app-dir", directory, *args]
+    server = Server(command, env=env, sockets=sockets)
+    server.wait_ready(listeners or len(sockets) or 1)
     return server

@@ -3,10 +3,11 @@
 use std::io::ErrorKind;
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::IntoRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
-use pronghorn_engine::{Bind, Config, Exchange, Listener, Peer};
+use pronghorn_engine::{Access, Bind, Config, Exchange, Listener, Peer};
 
 use crate::client::Client;
 use crate::server::{Running, answer, in_own_process};
@@ -91,6 +92,91 @@ fn what_is_no_socket_is_left_alone() {
     std::os::unix::fs::symlink(&path, &link).expect("a link");
     assert!(Listener::open(&Bind::Unix(link.clone()), 16).is_err());
     assert!(link.is_symlink() && path.exists());
+    remove(&path);
+}
+
+#[test]
+fn a_symbolic_link_is_left_alone_wherever_it_leads() {
+    let path = socket_path("links");
+    let target = |name: &str| path.with_file_name(name);
+    std::fs::write(target("regular"), "precious").expect("a file");
+    drop(UnixListener::bind(target("stale")).expect("a socket"));
+    let _live = UnixListener::bind(target("live")).expect("a socket");
+    for name in ["regular", "stale", "live", "missing"] {
+        let link = target(&format!("to-{name}"));
+        std::os::unix::fs::symlink(target(name), &link).expect("a link");
+        let error = Listener::open(&Bind::Unix(link.clone()), 16).expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists, "{name}");
+        assert!(link.is_symlink(), "{name}");
+        assert_eq!(target(name).exists(), name != "missing", "{name}");
+    }
+    remove(&path);
+}
+
+#[test]
+fn a_socket_whose_backlog_is_full_is_alive() {
+    let path = socket_path("full");
+    let _live = Listener::open(&Bind::Unix(path.clone()), 0).expect("a socket");
+    let _waiting = std::os::unix::net::UnixStream::connect(&path).expect("one fits");
+    let error = Listener::open(&Bind::Unix(path.clone()), 16).expect_err("it is in use");
+    assert_eq!(error.kind(), ErrorKind::AddrInUse);
+    remove(&path);
+}
+
+#[test]
+fn a_socket_of_another_kind_is_left_alone() {
+    let path = socket_path("datagram");
+    let _live = std::os::unix::net::UnixDatagram::bind(&path).expect("a socket");
+    let error = Listener::open(&Bind::Unix(path.clone()), 16).expect_err("it is in use");
+    assert_eq!(error.kind(), ErrorKind::AddrInUse);
+    assert!(path.exists());
+    remove(&path);
+}
+
+#[test]
+fn a_socket_that_took_the_name_is_not_removed() {
+    let path = socket_path("taken");
+    let listener = Listener::open(&Bind::Unix(path.clone()), 16).expect("a socket");
+    std::fs::remove_file(&path).expect("it can go");
+    let _other = UnixListener::bind(&path).expect("a socket");
+    drop(listener);
+    assert!(path.exists());
+    remove(&path);
+}
+
+#[test]
+fn a_unix_socket_has_the_permissions_asked_for_whatever_the_umask() {
+    let path = socket_path("mode");
+    for mode in [0o600, 0o660, 0o666, 0o777] {
+        let access = Access { mode: Some(mode), ..Access::default() };
+        let _listener = Listener::open_unix(&path, access, 16).expect("a socket");
+        let found = std::fs::symlink_metadata(&path).expect("the socket").permissions().mode();
+        assert_eq!(found & 0o7777, mode);
+    }
+    remove(&path);
+}
+
+#[test]
+fn of_servers_that_start_at_once_on_a_stale_socket_one_listens() {
+    let path = socket_path("race");
+    for _ in 0..20 {
+        drop(UnixListener::bind(&path).expect("a socket"));
+        let start = std::sync::Barrier::new(4);
+        let open = || {
+            start.wait();
+            Listener::open(&Bind::Unix(path.clone()), 16)
+        };
+        let opened = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        let listening = opened.iter().filter(|opened| opened.is_ok()).count();
+        assert_eq!(listening, 1, "{opened:?}");
+        for error in opened.iter().filter_map(|opened| opened.as_ref().err()) {
+            assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        }
+        std::os::unix::net::UnixStream::connect(&path).expect("it listens");
+    }
     remove(&path);
 }
 

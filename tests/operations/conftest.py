@@ -1,0 +1,59 @@
+"""What the tests of operations share: the command, in a folder that every user can read, and the command of one without rights."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.command import python
+
+APPS = Path(__file__).parent / "apps"
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Loads everything of pronghorn before it gives up its rights, as nobody may read the folder it is in.
+WITHOUT_RIGHTS = """
+import os, sys
+from pronghorn.__main__ import main
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that everybody may read and write, with the applications `hello:app` and `identity:app` in it."""
+    path = Path(tempfile.mkdtemp(prefix="pronghorn-"))
+    path.chmod(0o777)
+    shutil.copy(APPS / "identity.py", path)
+    shutil.copy(APPS.parent.parent / "apps" / "hello.py", path)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def command(folder: Path) -> Command:
+    """A function that runs the command to its end: `command(*arguments, **variables) -> CompletedProcess`."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return python("-m", "pronghorn", *arguments, cwd=folder, **variables)
+
+    return run
+
+
+@pytest.fixture
+def command_without_rights(folder: Path) -> Command:
+    """As `command`, but never as root."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return python("-c", WITHOUT_RIGHTS, *arguments, cwd=folder, **variables)
+
+    return run
