@@ -15,6 +15,7 @@ mod event_loop;
 mod exchange;
 mod handler;
 mod listener;
+mod metrics;
 mod replacement;
 mod request;
 mod request_id;
@@ -38,6 +39,7 @@ pub use control::{Control, Order};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
 pub use listener::{Access, Bind, Listener};
+pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
 pub use sys::{

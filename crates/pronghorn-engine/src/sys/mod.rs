@@ -9,6 +9,7 @@ mod lock;
 mod memory;
 mod process;
 mod random;
+mod shared_memory;
 mod socket;
 mod tcp;
 mod timer;
@@ -21,10 +22,11 @@ pub use lock::lock_folder;
 pub(crate) use memory::append_lent;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
-    unix_seconds,
+    resident_bytes, unix_seconds,
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use random::fill_random;
+pub(crate) use shared_memory::SharedMemory;
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,
     reset_on_close, send, send_gathered, shutdown_write,

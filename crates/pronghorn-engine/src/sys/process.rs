@@ -30,6 +30,14 @@ pub(crate) fn unix_seconds() -> u64 {
     clock_gettime(ClockId::RealtimeCoarse).tv_sec as u64
 }
 
+/// The resident memory of a process, which may have ended.
+pub(crate) fn resident_bytes(process: u32) -> Option<u64> {
+    // Pages: of the whole address space, then of what of it is in memory (proc(5)).
+    let text = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
 /// Raises the soft limit of open descriptors to the hard limit.
 pub(crate) fn raise_descriptor_limit() {
     let maximum = getrlimit(Resource::Nofile).maximum;
