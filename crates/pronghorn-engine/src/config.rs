@@ -9,6 +9,7 @@ use pronghorn_proto::limits::Limits;
 
 use crate::access::AccessLog;
 use crate::client::Proxies;
+use crate::metrics::Metrics;
 use crate::replacement::Replacement;
 use crate::request::Request;
 use crate::witness::Witness;
@@ -44,6 +45,12 @@ pub struct Config {
     pub request_ids: bool,
     /// Where a line goes for each request answered.
     pub access: Option<Arc<AccessLog>>,
+    /// Where this process counts; none counts nothing.
+    pub metrics: Option<Arc<Metrics>>,
+    /// The path at which every listener has the metrics. A listener for metrics has them at `/metrics` besides.
+    pub metrics_path: Option<String>,
+    /// The path at which every listener says whether the server is ready.
+    pub health: Option<String>,
     /// How to ask for another process in the place of this one; none if nobody is there to ask.
     pub replacement: Option<Replacement>,
     /// Who is told how the server is.
@@ -65,6 +72,8 @@ pub struct Deadlines {
     pub write: Duration,
     /// How long what a client still sends is read and thrown away before its connection is closed.
     pub linger: Duration,
+    /// How long the health check fails before an ordered drain begins.
+    pub drain_delay: Duration,
     /// How long a drain waits for requests in flight.
     pub graceful: Duration,
     /// How long an idle connection is kept while the server drains, for a request that may be on its way.
@@ -122,6 +131,9 @@ impl Default for Config {
             proxies: Proxies::default(),
             request_ids: false,
             access: None,
+            metrics: None,
+            metrics_path: None,
+            health: None,
             replacement: None,
             witness: None,
         }
@@ -137,6 +149,7 @@ impl Default for Deadlines {
             keep_alive: Duration::from_secs(15),
             write: Duration::from_secs(30),
             linger: Duration::from_secs(5),
+            drain_delay: Duration::ZERO,
             graceful: Duration::from_secs(30),
             drain_idle: Duration::from_secs(1),
             request: Some(Duration::from_secs(60)),

@@ -30,10 +30,12 @@ pub enum Order {
     Stop = b's',
     /// Write to the logs by their names from now on: they were renamed.
     Reopen = b'r',
+    /// Fail the health check from now on, and go on serving.
+    FailHealth = b'f',
 }
 
 impl Order {
-    const ALL: [Order; 3] = [Order::Drain, Order::Stop, Order::Reopen];
+    const ALL: [Order; 4] = [Order::Drain, Order::Stop, Order::Reopen, Order::FailHealth];
 
     /// What is written to a worker.
     pub fn byte(self) -> u8 {

@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::conn::{Table, Token};
 use crate::handler::Handler;
 use crate::listener::Listener;
+use crate::own::Health;
 use crate::request::{Pool, Request};
 use crate::request_id::Identifiers;
 use crate::sys::{self, Ready, Selector, Timer};
@@ -77,6 +78,13 @@ pub(crate) struct EventLoop {
     /// Something is due before the leader's wait ends: it has to be woken.
     pub(crate) wake_leader: bool,
     reminders: Vec<Reminder>,
+    /// Some requests are for the server itself.
+    pub(crate) answers_itself: bool,
+    /// It is answering one.
+    pub(crate) is_answering: bool,
+    /// The places in the list of the listeners for metrics.
+    pub(crate) metrics_listeners: Vec<u16>,
+    pub(crate) health: Health,
 }
 
 /// How far the work on events came.
@@ -114,6 +122,10 @@ impl EventLoop {
         listeners: Vec<Listener>,
     ) -> std::io::Result<Self> {
         let now = sys::monotonic_millis();
+        let metrics_listeners = places_for_metrics(&listeners);
+        let paths = [&config.health, &config.metrics_path];
+        let answers_itself =
+            !metrics_listeners.is_empty() || paths.into_iter().any(Option::is_some);
         let event_loop = EventLoop {
             timer: Timer::new(&selector, TIMER)?,
             timer_at: 0,
@@ -142,6 +154,10 @@ impl EventLoop {
             waits_until: 0,
             wake_leader: false,
             reminders: Vec::new(),
+            answers_itself,
+            is_answering: false,
+            metrics_listeners,
+            health: Health::default(),
         };
         event_loop.watch_listeners()?;
         Ok(event_loop)
@@ -237,7 +253,11 @@ impl EventLoop {
 
     /// Ends a connection: its descriptor is closed and its slot free.
     pub(crate) fn close(&mut self, token: Token) {
-        let socket = self.conns.remove(token).and_then(|conn| conn.socket);
+        let conn = self.conns.remove(token);
+        if let (Some(metrics), Some(conn)) = (&self.config.metrics, &conn) {
+            metrics.moved(conn.counted, None);
+        }
+        let socket = conn.and_then(|conn| conn.socket);
         if let Some(socket) = socket.filter(|_| sys::has_forked()) {
             sys::end_for_all(&socket);
         }
@@ -251,6 +271,19 @@ impl EventLoop {
                 "the engine panicked over a connection, which is closed; please report this"
             );
             self.close(token);
+        }
+        if self.config.metrics.is_some() {
+            self.count_connection(token);
+        }
+    }
+
+    /// Counts what the connection is doing now.
+    pub(crate) fn count_connection(&mut self, token: Token) {
+        let Some(metrics) = &self.config.metrics else { return };
+        let Some(conn) = self.conns.get(token) else { return };
+        let now = Some(conn.stand());
+        if conn.counted != now {
+            metrics.moved(std::mem::replace(&mut conn.counted, now), now);
         }
     }
 
@@ -291,4 +324,9 @@ impl EventLoop {
         }
         Ok(())
     }
+}
+
+fn places_for_metrics(listeners: &[Listener]) -> Vec<u16> {
+    let places = (0..).zip(listeners);
+    places.filter(|(_, listener)| listener.is_for_metrics()).map(|(place, _)| place).collect()
 }

@@ -16,6 +16,7 @@ mod exchange;
 mod handler;
 mod listener;
 mod metrics;
+mod own;
 mod replacement;
 mod request;
 mod request_id;

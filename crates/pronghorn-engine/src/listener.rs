@@ -42,6 +42,8 @@ pub struct Listener {
     inherited: bool,
     /// Whether others accept from it too.
     shared: bool,
+    /// Whether it serves metrics and nothing else.
+    for_metrics: bool,
 }
 
 impl Listener {
@@ -80,7 +82,7 @@ impl Listener {
         if let Bound::Tcp(_) = address {
             sys::defer_accept(&socket);
         }
-        Ok(Listener { socket, address, path, inherited: false, shared: false })
+        Ok(Listener { socket, address, path, inherited: false, shared: false, for_metrics: false })
     }
 
     /// The same socket, for one of several processes that accept from it. It is not this process's to end.
@@ -95,7 +97,19 @@ impl Listener {
             path: None,
             inherited: true,
             shared: true,
+            for_metrics: self.for_metrics,
         })
+    }
+
+    /// Serves nothing but the metrics, and the health check where there is one.
+    #[must_use]
+    pub fn for_metrics(mut self) -> Self {
+        self.for_metrics = true;
+        self
+    }
+
+    pub(crate) fn is_for_metrics(&self) -> bool {
+        self.for_metrics
     }
 
     /// Leaves the socket, and its path, to the process that takes over.

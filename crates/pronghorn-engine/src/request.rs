@@ -40,6 +40,7 @@ pub(crate) struct Request {
     pub(crate) answered_at: u64,
     pub(crate) timing: Timing,
     pub(crate) id: RequestId,
+    pub(crate) answer: Answer,
 }
 
 /// When a request got how far, in microseconds of the monotonic clock; kept when [`Config::timed`](crate::Config::timed) says so.
@@ -49,6 +50,16 @@ pub(crate) struct Timing {
     pub(crate) queued: u64,
     /// Its handler began.
     pub(crate) started: u64,
+    /// Its handler had ended.
+    pub(crate) ended: u64,
+}
+
+/// What was answered, for the metrics.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Bytes that went out while the handler ran.
+    pub(crate) sent: u64,
 }
 
 /// The request's body, on its way.
@@ -78,6 +89,7 @@ impl Request {
             answered_at: 0,
             timing: Timing::default(),
             id: RequestId::None,
+            answer: Answer::default(),
         }
     }
 
@@ -130,6 +142,8 @@ impl Request {
         self.consumed = 0;
         self.body = BodyState::None;
         self.id = RequestId::None;
+        self.timing = Timing::default();
+        self.answer = Answer::default();
     }
 }
 

@@ -8,12 +8,10 @@ use crate::control::{Control, Orders};
 use crate::event_loop::{EventLoop, WAKER};
 use crate::handler::Handler;
 use crate::listener::Listener;
-use crate::sched::{EngineThread, Sched, ThreadNumber, start_monitor};
+use crate::metrics::WorkerState;
+use crate::sched::{EngineThread, FIRST, Sched, start_monitor};
 use crate::shared::Shared;
 use crate::sys::{Selector, Waker, raise_descriptor_limit};
-
-/// The thread that runs the server leads first.
-const FIRST: ThreadNumber = 0;
 
 /// A server ready to run: its listeners accept into their backlogs already.
 pub struct Server {
@@ -35,7 +33,7 @@ impl Server {
     /// # Errors
     /// The system's, when it has no descriptors left.
     pub fn new(
-        config: Config,
+        mut config: Config,
         listeners: Vec<Listener>,
         handler: Arc<dyn Handler>,
         control: Control,
@@ -46,6 +44,7 @@ impl Server {
         let orders = Orders::new(control, &selector)?;
         let locals =
             listeners.iter().enumerate().map(|(index, listener)| listener.local(index)).collect();
+        config.timed |= config.metrics.is_some();
         let sched = Sched::new(config.threads.max(1), FIRST);
         let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
         Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, orders)) })
@@ -64,6 +63,9 @@ impl Server {
         if !self.shared.single() {
             start_monitor(&self.shared)?;
         }
+        if let Some(metrics) = &self.shared.config.metrics {
+            metrics.set_state(WorkerState::Ready);
+        }
         EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
         if let Some(access) = &self.shared.config.access {
             access.close();
@@ -76,6 +78,11 @@ impl ServerHandle {
     /// Begins a drain: accepting stops, requests in flight are answered, then [`Server::run`] returns.
     pub fn drain(&self) {
         self.shared.drain();
+    }
+
+    /// The health check fails from now on; nothing else changes.
+    pub fn fail_health(&self) {
+        self.shared.health.fail();
     }
 
     /// Begins a drain that is over within a second, or hurries one that has begun: what takes longer is cut.

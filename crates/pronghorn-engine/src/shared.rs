@@ -1,6 +1,6 @@
 //! What the threads of one server share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::address::Local;
@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::control::Orders;
 use crate::event_loop::{EventLoop, Job};
 use crate::handler::Handler;
+use crate::own::Health;
 use crate::sched::Sched;
 use crate::sys::{Selector, Waker};
 use crate::witness::Told;
@@ -27,8 +28,11 @@ pub(crate) struct Shared {
     pub(crate) monitor: Condvar,
     /// The leader naps until the run queue is low.
     pub(crate) low: Condvar,
+    pub(crate) health: Health,
     /// A drain was asked for.
     pub(crate) draining: AtomicBool,
+    /// When a drain that is put off begins, in milliseconds of the monotonic clock; 0 is none.
+    pub(crate) drain_at: AtomicU64,
     /// The drain is to be over soon.
     pub(crate) hurried: AtomicBool,
     event_loop: Mutex<EventLoop>,
@@ -54,7 +58,9 @@ impl Shared {
             followers: Condvar::new(),
             monitor: Condvar::new(),
             low: Condvar::new(),
+            health: event_loop.health.clone(),
             draining: AtomicBool::new(false),
+            drain_at: AtomicU64::new(0),
             hurried: AtomicBool::new(false),
             event_loop: Mutex::new(event_loop),
             sched: Mutex::new(sched),
@@ -81,6 +87,15 @@ impl Shared {
     pub(crate) fn stop(&self) {
         self.hurried.store(true, Ordering::Relaxed);
         self.drain();
+    }
+
+    /// Counts what runs and waits.
+    #[inline]
+    pub(crate) fn count_load(&self, sched: &Sched<Job>) {
+        if let Some(metrics) = &self.config.metrics {
+            metrics.set_threads(sched.busy(), self.config.threads.max(1));
+            metrics.set_queued(sched.load().0);
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {

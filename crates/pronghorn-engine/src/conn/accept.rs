@@ -114,6 +114,10 @@ impl EventLoop {
         self.set_deadline(token, self.config.deadlines.head);
         // The kernel hands connections over with data there already, so reading at once usually saves a poll.
         self.read(token);
+        if let Some(metrics) = &self.config.metrics {
+            metrics.accepted();
+            self.count_connection(token);
+        }
     }
 
     fn exhausted(&mut self, error: &io::Error) {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use pronghorn_proto::error::Error;
 
-use super::{Phase, Token};
+use super::{Conn, Phase, Token};
 use crate::event_loop::EventLoop;
+use crate::metrics::Timeout;
 use crate::timer::{Reminder, Tick};
 
 impl EventLoop {
@@ -49,11 +50,26 @@ impl EventLoop {
 
     fn expire(&mut self, token: Token) {
         let Some(conn) = self.conns.get(token) else { return };
+        if let (Some(metrics), Some(what)) = (&self.config.metrics, kind(conn, self.draining)) {
+            metrics.timed_out(what);
+        }
         match std::mem::replace(&mut conn.phase, Phase::Idle) {
             Phase::Head(request) => self.refuse(token, request, Error::HeadTimeout),
             Phase::Body(request) => self.refuse(token, request, Error::BodyTimeout),
             Phase::Running => conn.phase = Phase::Running,
             Phase::Idle | Phase::Writing(..) | Phase::Lingering => self.close(token),
         }
+    }
+}
+
+/// What a connection is late with.
+fn kind(conn: &Conn, draining: bool) -> Option<Timeout> {
+    match conn.phase {
+        Phase::Head(_) => Some(Timeout::Head),
+        Phase::Body(_) => Some(Timeout::Body),
+        Phase::Writing(..) => Some(Timeout::Write),
+        Phase::Idle if conn.answered_at == 0 => Some(Timeout::Head),
+        Phase::Idle => (!draining).then_some(Timeout::KeepAlive),
+        Phase::Running | Phase::Lingering => None,
     }
 }

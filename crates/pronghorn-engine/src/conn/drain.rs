@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Conn;
 use crate::event_loop::EventLoop;
+use crate::metrics::WorkerState;
 
 impl EventLoop {
     /// Takes in what waits in the backlog, stops accepting and gives idle connections a last moment. Done once; later calls change
@@ -14,6 +15,9 @@ impl EventLoop {
         self.drain_until = self.drain_until.min(until);
         if std::mem::replace(&mut self.draining, true) {
             return;
+        }
+        if let Some(metrics) = &self.config.metrics {
+            metrics.set_state(WorkerState::Draining);
         }
         self.accept_the_last();
         // A request may be on its way on them: it is answered, and told that the connection closes.

@@ -6,6 +6,7 @@ use pronghorn_proto::state::Next;
 
 use super::{Flushed, Output, Phase, Token, Watched};
 use crate::event_loop::{EventLoop, Job};
+use crate::metrics::{Answered, Metrics};
 use crate::request::Request;
 use crate::sys;
 
@@ -24,6 +25,9 @@ impl EventLoop {
     pub(super) fn finish(&mut self, job: Job, output: Output) {
         self.in_flight -= 1;
         self.now = sys::monotonic_millis();
+        if let Some(metrics) = &self.config.metrics {
+            count_answer(metrics, &job.request);
+        }
         let Some(conn) = self.conns.get(job.token) else { return };
         conn.socket = Some(job.socket);
         conn.state = job.state;
@@ -45,7 +49,11 @@ impl EventLoop {
     pub(super) fn send(&mut self, token: Token, mut output: Box<Output>, request: Box<Request>) {
         let Some(conn) = self.conns.get(token) else { return };
         let Some(socket) = &conn.socket else { return };
-        match output.flush(socket.as_fd()) {
+        let flushed = output.flush(socket.as_fd());
+        if let Some(metrics) = &self.config.metrics {
+            metrics.sent(output.take_sent());
+        }
+        match flushed {
             Ok(Flushed::All) => {
                 conn.state.response_complete();
                 self.after_response(token, request);
@@ -111,7 +119,10 @@ impl EventLoop {
         conn.answered_at = self.now;
         if request.has_rest() {
             request.restart();
-            return self.continue_reading(token, request);
+            return match self.is_answering {
+                true => self.read_on_later(token, request),
+                false => self.continue_reading(token, request),
+            };
         }
         conn.phase = Phase::Idle;
         let readable = conn.noted.readable;
@@ -131,4 +142,16 @@ impl EventLoop {
         self.set_deadline(token, self.config.deadlines.linger);
         self.discard(token);
     }
+}
+
+fn count_answer(metrics: &Metrics, request: &Request) {
+    let Request { timing, answer, head, .. } = request;
+    let since_queued = |time: u64| time.saturating_sub(timing.queued);
+    let was_run = timing.started > 0;
+    metrics.answered(&Answered {
+        method: head.method,
+        status: answer.status,
+        sent: answer.sent,
+        times: was_run.then(|| (since_queued(timing.started), since_queued(timing.ended))),
+    });
 }

@@ -5,6 +5,7 @@ mod deadline;
 mod drain;
 mod finish;
 mod output;
+mod own;
 mod read;
 mod refuse;
 mod shed;
@@ -15,6 +16,7 @@ use std::os::fd::OwnedFd;
 use pronghorn_proto::state::State;
 
 use crate::address::Peer;
+use crate::metrics::Stand;
 use crate::request::Request;
 use crate::timer::Tick;
 
@@ -40,6 +42,8 @@ pub(crate) struct Conn {
     pub(crate) deadline: Tick,
     /// When the earliest reminder in the wheel fires; 0 if there is none.
     pub(crate) reminder: Tick,
+    /// What the metrics say that it is doing.
+    pub(crate) counted: Option<Stand>,
 }
 
 /// Where a connection stands.
@@ -88,6 +92,18 @@ impl Conn {
             answered_at: 0,
             deadline: 0,
             reminder: 0,
+            counted: None,
+        }
+    }
+
+    /// What it is doing.
+    pub(crate) fn stand(&self) -> Stand {
+        match self.phase {
+            Phase::Idle => Stand::Idle,
+            Phase::Head(_) | Phase::Body(_) => Stand::Reading,
+            Phase::Running => Stand::Running,
+            Phase::Writing(..) => Stand::Writing,
+            Phase::Lingering => Stand::Lingering,
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) enum Piece {
 #[derive(Default)]
 pub(crate) struct Output {
     pieces: VecDeque<Piece>,
+    /// Bytes that the kernel took and nobody counted yet.
+    sent: u64,
 }
 
 /// What a flush came to.
@@ -54,6 +56,11 @@ impl Output {
         self.pieces.is_empty()
     }
 
+    /// Bytes that went out since this was asked before.
+    pub(crate) fn take_sent(&mut self) -> u64 {
+        std::mem::take(&mut self.sent)
+    }
+
     /// Sends as much as the socket takes, or as one turn allows.
     ///
     /// Errors: the connection is gone, or a file is shorter than it was when the response began.
@@ -62,12 +69,15 @@ impl Output {
             let Some(front) = self.pieces.front_mut() else { return Ok(Flushed::All) };
             let sent = match front {
                 Piece::File(file, offset, length) => {
-                    send_file_part(socket.as_fd(), file, offset, length)
+                    send_file_part(socket.as_fd(), file, offset, *length)
                 }
                 _ => self.send_bytes(socket.as_fd()),
             };
             match sent {
-                Ok(sent) => self.drop_sent(sent),
+                Ok(sent) => {
+                    self.sent += sent as u64;
+                    self.drop_sent(sent);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Flushed::Full);
                 }
@@ -104,17 +114,16 @@ fn send_file_part(
     socket: impl AsFd,
     file: &File,
     offset: &mut u64,
-    length: &mut u64,
+    length: u64,
 ) -> io::Result<usize> {
-    let sent = sys::send_file(socket, file, offset, *length)?;
+    let sent = sys::send_file(socket, file, offset, length)?;
     if sent == 0 {
         return Err(io::Error::new(
             io::ErrorKind::UnexpectedEof,
             "the file became shorter while it was sent",
         ));
     }
-    *length -= sent as u64;
-    Ok(0)
+    Ok(sent)
 }
 
 impl Piece {
@@ -136,14 +145,15 @@ impl Piece {
     /// Passes over up to `sent` bytes, counting them down; gives how many are left.
     fn skip(&mut self, sent: &mut usize) -> Option<usize> {
         let length = match self {
-            Piece::File(_, _, length) => return Some(*length as usize),
+            Piece::File(_, _, length) => *length as usize,
             _ => self.bytes()?.len(),
         };
         let step = length.min(*sent);
         *sent -= step;
         match self {
             Piece::Owned(_, from) | Piece::Retained(_, from, _) => *from += step,
-            Piece::File(..) => {}
+            // The offset was moved as it was sent.
+            Piece::File(_, _, length) => *length -= step as u64,
         }
         Some(length - step)
     }

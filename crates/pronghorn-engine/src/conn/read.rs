@@ -58,7 +58,8 @@ impl EventLoop {
     pub(crate) fn proceed(&mut self, token: Token) {
         match self.conns.get(token).map(|conn| &conn.phase) {
             Some(Phase::Lingering) => self.discard(token),
-            Some(Phase::Idle | Phase::Head(_) | Phase::Body(_)) => self.read(token),
+            Some(Phase::Head(_)) => self.parse_again(token),
+            Some(Phase::Idle | Phase::Body(_)) => self.read(token),
             Some(Phase::Writing(..)) => self.resume_writing(token),
             // Its request is complete by now: what more there is to read stays noted.
             Some(Phase::Running) | None => {}
@@ -107,6 +108,18 @@ impl EventLoop {
         }
     }
 
+    /// Goes on with a part of a head, which may be a whole one.
+    fn parse_again(&mut self, token: Token) {
+        let Some(conn) = self.conns.get(token) else { return };
+        match mem::replace(&mut conn.phase, Phase::Idle) {
+            Phase::Head(request) => match self.parse(token, request) {
+                Step::Left => {}
+                Step::Wait | Step::More => self.read(token),
+            },
+            other => conn.phase = other,
+        }
+    }
+
     fn read_once(&mut self, token: Token) -> Step {
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         let was_noted = mem::replace(&mut conn.noted.readable, false);
@@ -137,6 +150,9 @@ impl EventLoop {
             Ok(0) => self.ended_in_head(token, request),
             Ok(read) => {
                 conn.noted.readable = read == room || conn.noted.ended;
+                if let Some(metrics) = &self.config.metrics {
+                    metrics.received(read);
+                }
                 if request.buffer.len() == read {
                     self.head_started(token);
                 }
@@ -168,7 +184,7 @@ impl EventLoop {
         Step::Left
     }
 
-    fn head_started(&mut self, token: Token) {
+    pub(super) fn head_started(&mut self, token: Token) {
         let Some(conn) = self.conns.get(token) else { return };
         conn.state.head_started();
         // The time for the first head runs from the connection's opening.
@@ -210,6 +226,11 @@ impl EventLoop {
         self.identify(token, &mut request);
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         conn.state.head_complete(facts(&request));
+        if let Some(asked) = self.asked(token, &request) {
+            self.answer_itself(token, request, asked);
+            return Step::Left;
+        }
+        let Some(conn) = self.conns.get(token) else { return Step::Left };
         let there = request.buffer.len() - request.head_length;
         match request.head.framing {
             Framing::None | Framing::Length(0) => self.queue(token, request),
@@ -282,6 +303,9 @@ impl EventLoop {
                 self.refused(token, request, Error::BodyTruncated)
             }
             Ok(received) => {
+                if let Some(metrics) = &self.config.metrics {
+                    metrics.received(received.read);
+                }
                 conn.noted.readable = !received.drained || conn.noted.ended;
                 if !received.complete {
                     return self.body_incomplete(token, request, intake);

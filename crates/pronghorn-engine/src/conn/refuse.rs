@@ -47,12 +47,20 @@ impl EventLoop {
                 bytes: refusal.message.len() as u64 + 1,
             });
         }
+        if let Some(metrics) = &self.config.metrics {
+            metrics.refused(method_of(&request), refusal.status);
+        }
         conn.state.request_failed();
         conn.state.response_started(false);
         let mut output = Output::default();
         output.push(Piece::Owned(response, 0));
         self.send(token, Box::new(output), request);
     }
+}
+
+/// Its method, as far as it was read.
+fn method_of(request: &Request) -> Method {
+    if request.head.method_span.is_empty() { Method::Other } else { request.head.method }
 }
 
 fn facts(request: &Request) -> RequestFacts {

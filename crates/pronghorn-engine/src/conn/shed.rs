@@ -10,6 +10,7 @@ use crate::access::Entry;
 use crate::config::Config;
 use crate::date::date_now;
 use crate::event_loop::{EventLoop, Job};
+use crate::metrics::Shed;
 
 /// At most this many requests are shed in one turn, so that a client that pipelines without end has no turn without end.
 const SHED_A_TURN: usize = 128;
@@ -24,7 +25,7 @@ impl EventLoop {
     pub(crate) fn shed_excess(&mut self) {
         for _ in 0..SHED_A_TURN {
             let Some(mut job) = self.excess.pop_front() else { return };
-            let output = shed(&self.config, &mut job, self.draining, &CROWDED);
+            let output = shed(&self.config, &mut job, self.draining, Shed::MaxConcurrency);
             self.guarded(job.token, |this| this.finish(job, output));
         }
         self.wake_leader |= !self.excess.is_empty();
@@ -39,11 +40,12 @@ pub(crate) fn is_late(config: &Config, job: &Job, now: u64) -> bool {
 
 /// The answer to a request that has waited too long, for [`EventLoop::put_back`].
 pub(crate) fn shed_late(config: &Config, job: &mut Job, draining: bool) -> Output {
-    shed(config, job, draining, &LATE)
+    shed(config, job, draining, Shed::QueueTimeout)
 }
 
 /// Everything that is shed comes by here.
-fn shed(config: &Config, job: &mut Job, draining: bool, refusal: &Refusal) -> Output {
+fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
+    let refusal = if why == Shed::QueueTimeout { &LATE } else { &CROWDED };
     let head = &job.request.head;
     let facts = RequestFacts {
         http11: head.version == Version::Http11,
@@ -59,6 +61,10 @@ fn shed(config: &Config, job: &mut Job, draining: bool, refusal: &Refusal) -> Ou
         let client = request.client(job.peer, &config.proxies);
         let bytes = refusal.message.len() as u64 + 1;
         access.log(&Entry { client, request, status, bytes });
+    }
+    if let Some(metrics) = &config.metrics {
+        metrics.shed(why);
+        job.request.answer.status = refusal.status;
     }
     job.state.response_started(facts.persistent);
     let mut output = Output::default();

@@ -59,6 +59,14 @@ impl Table {
         if slot.generation == token.generation { slot.conn.as_mut() } else { None }
     }
 
+    /// The listener that the connection came in by, unless it is closed by now.
+    pub(crate) fn listener_of(&self, token: Token) -> Option<u16> {
+        let slot =
+            self.blocks.get(token.index as usize / BLOCK)?.get(token.index as usize % BLOCK)?;
+        let conn = slot.conn.as_ref().filter(|_| slot.generation == token.generation)?;
+        Some(conn.listener)
+    }
+
     /// Takes the connection out; its token is never valid again.
     pub(crate) fn remove(&mut self, token: Token) -> Option<Conn> {
         let slot = self.slot(token.index)?;

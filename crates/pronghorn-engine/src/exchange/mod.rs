@@ -16,8 +16,9 @@ use crate::body::Body;
 use crate::client::{Client, Forwarded, Proxies};
 use crate::conn::Output;
 use crate::event_loop::Job;
-use crate::request::BodyState;
+use crate::request::{Answer, BodyState};
 use crate::sched::EngineThread;
+use crate::sys;
 
 pub use response::{Gone, WriteError};
 
@@ -39,6 +40,8 @@ pub struct Exchange<'a> {
     until_close: bool,
     /// Bytes of the body that the client was sent, or will be by the loop.
     sent: u64,
+    /// Bytes that the kernel took besides those of `output`.
+    taken: u64,
 }
 
 /// How far the response is.
@@ -66,6 +69,7 @@ impl<'a> Exchange<'a> {
             persistent: false,
             until_close: false,
             sent: 0,
+            taken: 0,
         }
     }
 
@@ -148,6 +152,14 @@ impl<'a> Exchange<'a> {
     /// The end of the handler's part: what it left undone is failed.
     pub(crate) fn end(mut self) -> (Job, Output) {
         self.fail();
+        let config = &self.thread.shared.config;
+        if config.timed {
+            self.job.request.timing.ended = sys::monotonic_micros();
+        }
+        if config.metrics.is_some() {
+            let sent = self.taken + self.output.take_sent();
+            self.job.request.answer = Answer { status: self.status, sent };
+        }
         if let Some(access) = &self.thread.shared.config.access {
             access.log(&Entry {
                 client: self.client(),

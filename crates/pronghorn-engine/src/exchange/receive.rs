@@ -10,6 +10,7 @@ use pronghorn_proto::error::Error;
 use super::Exchange;
 use crate::body::{Body, BodyError, Intake};
 use crate::conn::storage;
+use crate::metrics::Timeout;
 use crate::request::BodyState;
 use crate::sys;
 
@@ -32,6 +33,7 @@ impl Exchange<'_> {
             Err(error) => {
                 if let BodyError::Refused(error) = &error {
                     self.refused = Some(*error);
+                    self.count_timeout(*error);
                 }
                 self.job.state.request_failed();
                 Err(error)
@@ -48,9 +50,17 @@ impl Exchange<'_> {
         let mut scratch = Vec::new();
         loop {
             match intake.recv(&self.job.socket, &mut scratch, &storage(&config)) {
-                Ok(received) if received.complete => break,
-                Ok(received) if received.read == 0 => return Err(Error::BodyTruncated.into()),
-                Ok(_) => {}
+                Ok(received) => {
+                    if let Some(metrics) = &config.metrics {
+                        metrics.received(received.read);
+                    }
+                    if received.complete {
+                        break;
+                    }
+                    if received.read == 0 {
+                        return Err(Error::BodyTruncated.into());
+                    }
+                }
                 Err(BodyError::Connection(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.wait_for_body(intake)?;
                 }
@@ -60,6 +70,14 @@ impl Exchange<'_> {
         self.job.request.buffer.append(&mut scratch);
         self.job.state.body_complete();
         Ok(())
+    }
+
+    fn count_timeout(&self, error: Error) {
+        if let Some(metrics) = &self.thread.shared.config.metrics
+            && error == Error::BodyTimeout
+        {
+            metrics.timed_out(Timeout::Body);
+        }
     }
 
     fn send_continue(&mut self) -> Result<(), BodyError> {

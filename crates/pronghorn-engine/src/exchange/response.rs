@@ -210,7 +210,10 @@ impl Exchange<'_> {
         };
         match sent {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            other => other,
+            other => {
+                self.taken += *other.as_ref().unwrap_or(&0) as u64;
+                other
+            }
         }
     }
 
@@ -239,7 +242,10 @@ impl Exchange<'_> {
         IoSlice::advance_slices(&mut slices, 0);
         while !slices.is_empty() {
             match sys::send_gathered(&self.job.socket, slices, false) {
-                Ok(sent) => IoSlice::advance_slices(&mut slices, sent),
+                Ok(sent) => {
+                    self.taken += sent as u64;
+                    IoSlice::advance_slices(&mut slices, sent);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait_writable()?,
                 Err(error) => return self.give_up(&error).map_err(WriteError::from),
             }
@@ -290,6 +296,7 @@ impl Exchange<'_> {
 
     pub(super) fn abort(&mut self) {
         self.stage = Stage::Done;
+        self.taken += self.output.take_sent();
         self.output = Default::default();
         if self.until_close {
             // An ordinary end would look like the end of the body.

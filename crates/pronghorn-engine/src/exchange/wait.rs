@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::{Exchange, WriteError};
+use crate::metrics::Timeout;
 use crate::sys;
 
 impl Exchange<'_> {
@@ -17,6 +18,9 @@ impl Exchange<'_> {
                     "{}: the client did not read for {limit:?}; its connection is cut",
                     self.label()
                 );
+                if let Some(metrics) = &self.thread.shared.config.metrics {
+                    metrics.timed_out(Timeout::Write);
+                }
                 self.abort();
                 Err(WriteError::TooSlow)
             }
@@ -62,7 +66,9 @@ impl Exchange<'_> {
             }
             let due = self.thread.begin_wait().map_or(left, Duration::from_millis);
             let events = std::os::fd::AsFd::as_fd(&*shared.selector);
-            if sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))? {
+            let ready = sys::wait_ready(&self.job.socket, write, Some(events), left.min(due))?;
+            self.thread.has_polled();
+            if ready {
                 return Ok(true);
             }
             self.thread.pump();

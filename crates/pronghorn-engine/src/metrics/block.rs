@@ -61,10 +61,8 @@ pub(super) const TIMEOUT_NAMES: [&str; 5] = ["head", "body", "write", "keep_aliv
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shed {
     /// It waited in the run queue for too long.
-    #[allow(dead_code, reason = "counted where the queue is swept")]
     QueueTimeout,
     /// There were as many requests as there may be.
-    #[allow(dead_code, reason = "counted where a request is queued")]
     MaxConcurrency,
     /// Its client had gone.
     ClientGone,

@@ -131,7 +131,7 @@ impl Board {
         let changes = self.cell(SUPERVISOR, CHANGES.first);
         for tried in 0..TRIES {
             let before = changes.load(Ordering::Acquire);
-            if before % 2 == 0 {
+            if before.is_multiple_of(2) {
                 let sum = self.add_up();
                 fence(Ordering::Acquire);
                 if changes.load(Ordering::Relaxed) == before {

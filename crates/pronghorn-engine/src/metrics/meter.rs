@@ -30,9 +30,8 @@ pub(crate) struct Answered {
     pub(crate) status: u16,
     /// Bytes of the whole response that went out by now.
     pub(crate) sent: u64,
-    /// Microseconds in the run queue, and from its entry into that to the end of its handler.
-    pub(crate) queued: u64,
-    pub(crate) taken: u64,
+    /// Microseconds in the run queue, and from its entry into that to the end of its handler; none if it was not run.
+    pub(crate) times: Option<(u64, u64)>,
 }
 
 /// What a connection is doing.
@@ -70,9 +69,9 @@ impl Metrics {
         self.add(block::TIMEOUTS.at(what as usize), 1);
     }
 
-    /// Requests were not run.
-    pub(crate) fn shed(&self, why: Shed, count: usize) {
-        self.add(block::SHED.at(why as usize), count as u64);
+    /// A request is not run.
+    pub(crate) fn shed(&self, why: Shed) {
+        self.add(block::SHED.at(why as usize), 1);
     }
 
     /// Bytes came from a client.
@@ -114,13 +113,15 @@ impl Metrics {
 
 /// Under the lock of the event loop.
 impl Metrics {
-    /// A request was run and answered, as far as its thread could.
+    /// A request that was queued is answered, as far as its thread could.
     pub(crate) fn answered(&self, answered: &Answered) {
-        let Answered { method, status, sent, queued, taken } = *answered;
+        let Answered { method, status, sent, times } = *answered;
         self.count(block::REQUESTS.at(block::request_index(method, status)), 1);
         self.count(block::SENT.first, sent);
-        self.observe(block::QUEUE, queued);
-        self.observe(block::DURATION, taken);
+        if let Some((queued, taken)) = times {
+            self.observe(block::QUEUE, queued);
+            self.observe(block::DURATION, taken);
+        }
     }
 
     /// A request was refused by the server itself.
@@ -146,11 +147,6 @@ impl Metrics {
         if let Some(to) = to {
             self.count(block::CONNECTIONS.at(to as usize), 1);
         }
-    }
-
-    /// How many lines of the access log were lost.
-    pub(crate) fn set_lines_lost(&self, lines: u64) {
-        self.set(block::LOG_DROPPED.first, lines);
     }
 
     #[inline]

@@ -13,3 +13,4 @@ pub(crate) use block::{Shed, Timeout};
 pub use board::{BlockIndex, Board};
 pub use meter::Metrics;
 pub(crate) use meter::{Answered, Stand};
+pub(crate) use render::CONTENT_TYPE;

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_request_is_where_it_belongs() {
         let answered =
-            Answered { method: Method::Put, status: 404, sent: 70, queued: 300, taken: 1_500_000 };
+            Answered { method: Method::Put, status: 404, sent: 70, times: Some((300, 1_500_000)) };
         let text = text_after(|metrics| metrics.answered(&answered));
         for (sample, expected) in [
             ("pronghorn_requests_total{method=\"PUT\",status=\"4xx\"}", "1"),

@@ -18,23 +18,47 @@ impl EngineThread {
     pub(super) fn see_to_orders(&mut self) {
         for Given { order, by } in self.shared.orders.take() {
             match order {
-                Order::Drain => {
-                    log::info!("{by}: finishing the requests in flight");
-                    self.shared.drain();
-                }
+                Order::Drain => self.drain_as_ordered(by),
                 Order::Stop => {
                     log::info!("{by}: finishing what ends within {} s", QUICK.as_secs());
                     self.shared.stop();
                 }
                 Order::Reopen => {}
+                Order::FailHealth => self.shared.health.fail(),
             }
         }
+    }
+
+    /// Where there is a delay, balancers are told first. Who orders twice does not wait.
+    fn drain_as_ordered(&self, by: &str) {
+        let delay = self.shared.config.deadlines.drain_delay;
+        if delay.is_zero() || self.shared.drain_at.load(Ordering::Relaxed) > 0 {
+            log::info!("{by}: finishing the requests in flight");
+            return self.shared.drain();
+        }
+        log::info!(
+            "{by}: the health check fails from now on; the drain begins in {} s",
+            delay.as_secs_f64()
+        );
+        self.shared.health.fail();
+        let millis = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        let at = sys::monotonic_millis().saturating_add(millis);
+        self.shared.drain_at.store(at, Ordering::Relaxed);
+    }
+
+    /// For how many milliseconds the drain is put off; none if it is not.
+    fn put_off(&self) -> Option<u64> {
+        let at = self.shared.drain_at.load(Ordering::Relaxed);
+        (at > 0).then(|| at.saturating_sub(sys::monotonic_millis()))
     }
 
     /// Starts a drain that was asked for, and ends the server when it is done.
     pub(super) fn see_to_drain(&mut self) {
         if !self.shared.is_draining() {
-            return;
+            if self.put_off() != Some(0) {
+                return;
+            }
+            self.shared.drain();
         }
         if let Some(witness) = &self.shared.witness {
             witness.draining();
@@ -53,12 +77,13 @@ impl EngineThread {
         }
     }
 
-    /// While draining: how long a wait may be so that the end of the drain is noticed.
+    /// How long a wait may be so that the beginning of a drain that is put off, and the end of one that has begun, is noticed.
     pub(super) fn drain_wait(&self) -> Option<u64> {
-        self.shared.is_draining().then(|| {
-            let event_loop = self.shared.event_loop();
-            event_loop.drain_until.saturating_sub(sys::monotonic_millis()).clamp(1, 1000)
-        })
+        if !self.shared.is_draining() {
+            return self.put_off();
+        }
+        let event_loop = self.shared.event_loop();
+        Some(event_loop.drain_until.saturating_sub(sys::monotonic_millis()).clamp(1, 1000))
     }
 
     fn stop_all(&self) {

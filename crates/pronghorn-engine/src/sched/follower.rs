@@ -42,6 +42,7 @@ impl EngineThread {
         let mut sched = self.shared.sched();
         let (next, wake) = ask(&mut sched, self.number);
         let ends_nap = sched.ends_nap();
+        self.shared.count_load(&sched);
         drop(sched);
         self.wake(wake);
         if ends_nap {

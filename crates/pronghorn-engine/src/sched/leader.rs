@@ -8,6 +8,7 @@ use super::thread::EngineThread;
 use crate::conn::{Output, is_late, shed_late};
 use crate::event_loop::{Called, Job, Progress};
 use crate::handler::Handler;
+use crate::metrics::Shed;
 use crate::sys::{self, LastHeard};
 
 /// A request that has waited this long in the run queue is looked at: is its client still there?
@@ -64,6 +65,7 @@ impl EngineThread {
         let wake_monitor = runs && !self.shared.single() && sched.wake_monitor();
         self.runs_inline = sched.inline();
         self.is_queued = sched.oldest().is_some();
+        self.shared.count_load(&sched);
         drop(sched);
         self.wake(wake);
         if wake_monitor {
@@ -121,8 +123,19 @@ impl EngineThread {
     }
 
     fn wait_for_events(&mut self, millis: Option<u64>) {
+        if let Some(metrics) = &self.shared.config.metrics {
+            metrics.polls();
+        }
         if let Err(error) = self.shared.selector.wait(&mut self.events, millis) {
             log::error!("waiting for events failed: {error}; trying again");
+        }
+        self.has_polled();
+    }
+
+    /// Events were looked at just now.
+    pub(crate) fn has_polled(&self) {
+        if let Some(metrics) = &self.shared.config.metrics {
+            metrics.has_polled();
         }
     }
 
@@ -205,6 +218,7 @@ impl EngineThread {
         }
         self.swept_at = now;
         let out = sched.sweep(|job| is_late(config, job, now) || client_gave_up(job, now));
+        self.shared.count_load(&sched);
         drop(sched);
         out.into_iter().for_each(|job| self.take_off(job, now));
     }
@@ -213,6 +227,9 @@ impl EngineThread {
     fn take_off(&mut self, mut job: Job, now: u64) {
         if client_gave_up(&job, now) {
             log::debug!("a queued request is dropped: its client has gone");
+            if let Some(metrics) = &self.shared.config.metrics {
+                metrics.shed(Shed::ClientGone);
+            }
             return self.change_loop(|event_loop| event_loop.abandon(job));
         }
         let output = shed_late(&self.shared.config, &mut job, self.shared.is_draining());

@@ -8,5 +8,5 @@ mod state;
 mod thread;
 
 pub(crate) use monitor::start_monitor;
-pub(crate) use state::{Sched, ThreadNumber};
-pub(crate) use thread::EngineThread;
+pub(crate) use state::Sched;
+pub(crate) use thread::{EngineThread, FIRST};

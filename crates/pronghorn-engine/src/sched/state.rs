@@ -312,6 +312,11 @@ impl<J> Sched<J> {
         (self.queue.len(), self.outside + self.client_waits)
     }
 
+    /// Requests that run, without those that wait for their client.
+    pub(crate) fn busy(&self) -> usize {
+        self.outside + (self.call % 2) as usize
+    }
+
     /// The oldest request of the queue.
     pub(crate) fn oldest(&self) -> Option<&J> {
         self.queue.front()

@@ -15,6 +15,9 @@ use crate::handler::Handler;
 use crate::shared::Shared;
 use crate::sys::{self, Ready};
 
+/// The thread that runs the server leads first.
+pub(crate) const FIRST: ThreadNumber = 0;
+
 /// What Python and deep call chains expect of a stack; memory is taken only as it is used.
 const STACK: usize = 8 << 20;
 
@@ -93,6 +96,9 @@ impl EngineThread {
         let handler = self.shared.handler.clone();
         let mut role = first;
         loop {
+            if matches!(role, Follow::Lead) {
+                self.count_promotion();
+            }
             role = match role {
                 Follow::Lead => match self.lead(&*handler) {
                     Some(role) => role,
@@ -101,6 +107,14 @@ impl EngineThread {
                 Follow::Stop => return,
                 other => self.follow(&*handler, other),
             };
+        }
+    }
+
+    /// Every leader but the first was promoted.
+    fn count_promotion(&mut self) {
+        let is_first = self.polled_at == 0 && self.number == FIRST;
+        if let Some(metrics) = self.shared.config.metrics.as_ref().filter(|_| !is_first) {
+            metrics.promoted();
         }
     }
 
@@ -145,7 +159,10 @@ impl EngineThread {
     /// Moves what became ready to the run queue.
     pub(super) fn push_jobs(&mut self) {
         if !self.jobs.is_empty() {
-            let wake = self.shared.sched().push(self.jobs.drain(..));
+            let mut sched = self.shared.sched();
+            let wake = sched.push(self.jobs.drain(..));
+            self.shared.count_load(&sched);
+            drop(sched);
             self.wake(wake);
         }
     }
@@ -158,11 +175,17 @@ impl EngineThread {
 
     /// Waits for the client, of a request that runs outside the leader, as `wait` does: others may run instead meanwhile.
     pub(crate) fn wait_apart<T>(&self, wait: impl FnOnce() -> T) -> T {
-        let (apart, wake) = self.shared.sched().begin_client_wait();
+        let mut sched = self.shared.sched();
+        let (apart, wake) = sched.begin_client_wait();
+        self.shared.count_load(&sched);
+        drop(sched);
         self.wake(wake);
         let waited = wait();
         if apart {
-            let wake = self.shared.sched().end_client_wait();
+            let mut sched = self.shared.sched();
+            let wake = sched.end_client_wait();
+            self.shared.count_load(&sched);
+            drop(sched);
             self.wake(wake);
         }
         waited
@@ -180,8 +203,19 @@ impl EngineThread {
     /// May wait for the interpreter.
     pub(crate) fn attach(&mut self) {
         if !self.attached {
-            self.shared.handler.attach();
+            self.wait_for_interpreter();
             self.attached = true;
+        }
+    }
+
+    fn wait_for_interpreter(&self) {
+        match &self.shared.config.metrics {
+            None => self.shared.handler.attach(),
+            Some(metrics) => {
+                let began = sys::monotonic_micros();
+                self.shared.handler.attach();
+                metrics.interpreter_waited(began);
+            }
         }
     }
 
@@ -227,8 +261,7 @@ pub(super) fn carry_out(shared: &Arc<Shared>, wake: Wake) -> bool {
 
 /// Starts a thread, which takes the role it is wanted for.
 fn start_follower(shared: &Arc<Shared>) -> std::io::Result<()> {
-    // The thread that begins the server is number 0.
-    static NEXT: AtomicU32 = AtomicU32::new(1);
+    static NEXT: AtomicU32 = AtomicU32::new(FIRST + 1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let theirs = shared.clone();
     let name = format!("pronghorn-{number}");

@@ -9,6 +9,7 @@ mod given_up;
 mod half_close;
 mod limits;
 mod listeners;
+mod own_answers;
 mod requests;
 mod responses;
 mod server;

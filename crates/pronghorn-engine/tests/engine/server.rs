@@ -27,9 +27,7 @@ impl Running {
         config: Config,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = Listener::open(&any, 1024).expect("a free port");
-        Self::start_with(config, vec![listener], handle)
+        Self::start_with(config, vec![listener()], handle)
     }
 
     /// Serves `handle` on `listeners`; `address` is the first one's.
@@ -46,9 +44,7 @@ impl Running {
         config: Config,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = Listener::open(&any, 16).expect("a free port");
-        Self::launch(config, vec![listener], Control::Signals, handle)
+        Self::launch(config, vec![listener()], Control::Signals, handle)
     }
 
     fn launch(
@@ -80,6 +76,11 @@ impl Running {
         self.handle.drain();
     }
 
+    /// Makes the health check fail.
+    pub(crate) fn fail_health(&self) {
+        self.handle.fail_health();
+    }
+
     /// Drains, and fails if the server does not end.
     pub(crate) fn end(mut self) {
         self.handle.drain();
@@ -97,6 +98,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.handle.drain();
     }
+}
+
+/// A listener at a TCP port that the system chooses.
+pub(crate) fn listener() -> Listener {
+    let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    Listener::open(&any, 1024).expect("a free port")
 }
 
 struct Function<F>(F);
