@@ -131,6 +131,8 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
             .server_header
             .then(|| concat!("pronghorn/", env!("CARGO_PKG_VERSION")).to_owned()),
         date: settings.date_header,
+        proxies: settings.proxies(),
+        request_ids: settings.request_id,
         access: open_access_log(settings)?,
         ..Config::default()
     })

@@ -70,6 +70,7 @@ impl Given {
     pub fn resolve(&self) -> Result<Settings, UsageError> {
         let mut settings = Settings::from_given(self)?.combined();
         self.check_supervised(&settings)?;
+        self.check_proxies(&settings)?;
         settings.bind = listen::addresses(self, &settings)?;
         Ok(settings)
     }

@@ -20,6 +20,7 @@ mod listen;
 mod mode;
 mod owner;
 mod print;
+mod proxies;
 mod reference;
 mod sources;
 mod suggest;

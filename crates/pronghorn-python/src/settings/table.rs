@@ -4,6 +4,7 @@
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::mode::Mode;
+use super::proxies::{BelievedList, HeaderName, PeerList, ProxyVersions};
 use super::workers::WorkerCount;
 use super::{Address, AppSpec, Owner};
 
@@ -65,25 +66,27 @@ settings! {
     Proxies {
         /// Who may say for whom a request is made: addresses, networks such as 10.0.0.0/8, `unix` for the peers on
         /// Unix sockets, or `*`, with commas between. What others say of that is not given to the application.
-        forwarded_allow_ips: Text = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
+        forwarded_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS", shared_variable: Some("FORWARDED_ALLOW_IPS") };
 
-        /// How many proxies there are in front, for a chain that `forwarded-allow-ips` cannot list: the client is
-        /// the so-manieth address from the right.
+        /// How many proxies there are in front, instead of `forwarded-allow-ips` where their addresses are not known: the client is
+        /// the so-manieth address from the right. Every peer counts as the nearest of them, so that nobody else may be able to connect.
         forwarded_count: Maybe<Count<1, 100>> { placeholder: "N" };
 
         /// Which of the two ways to say it the trusted proxies use: the X-Forwarded-* fields or Forwarded (RFC 7239).
         /// The other is not given to the application.
-        forwarded_header: Text = "x-forwarded" { placeholder: "NAME" };
+        forwarded_header: HeaderName = "x-forwarded" { placeholder: "NAME" };
 
         /// What is believed of it, with commas between: for, proto, host, port, prefix. What a proxy does not set itself
-        /// comes from the client: name nothing that it does not set.
-        forwarded_fields: Text = "for,proto" { placeholder: "LIST" };
+        /// comes from the client: name nothing that it does not set. Other fields, such as x-forwarded-user, are given to the
+        /// application if their whole names are listed.
+        forwarded_fields: BelievedList = "for,proto" { placeholder: "LIST" };
 
-        /// The PROXY protocol, by which a load balancer says for whom it connects: off, auto, v1 or v2.
-        proxy_protocol: Text = "off" { placeholder: "VERSION" };
+        /// The PROXY protocol, by which a load balancer says for whom it connects: off, auto, v1 or v2. Connections of the peers in
+        /// `proxy-allow-ips` then have to begin with it.
+        proxy_protocol: ProxyVersions = "off" { placeholder: "VERSION" };
 
         /// Who may speak the PROXY protocol, written as `forwarded-allow-ips`.
-        proxy_allow_ips: Text = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
+        proxy_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
 
         /// Give every request an identifier: that of `X-Request-ID` from a trusted proxy, or else a new one. The
         /// application, the response and the access log get it.
