@@ -24,11 +24,11 @@ use crate::{
 
 /// Builds environs.
 pub(crate) struct Environ {
-    names: Interned,
+    pub(super) names: Interned,
     /// By the index of the listener.
     templates: Vec<Py<PyDict>>,
     script_name: Vec<u8>,
-    texts: Cache,
+    pub(super) texts: Cache,
     connections: Connections,
 }
 
@@ -62,9 +62,12 @@ impl Environ {
             None => Connection::new(exchange.slot(), self.peer(py, exchange.peer())?),
         };
         let template = &self.templates[exchange.local().index];
-        let environ = self.without_method(template.bind(py), &mut connection, request)?;
+        let environ = self.without_method(template.bind(py), &mut connection, request, exchange)?;
         self.connections.put(py, connection);
         self.set_method(&environ, request)?;
+        if let Some(id) = exchange.request_id() {
+            set(&environ, self.names.key(Known::XRequestId), &latin1(py, id)?)?;
+        }
         if let Some(input) = input {
             set(&environ, &self.names.wsgi_input, &input)?;
         }
@@ -81,13 +84,17 @@ impl Environ {
         template: &Bound<'py, PyDict>,
         connection: &mut Connection,
         request: Request<'_>,
+        exchange: &Exchange<'_>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let py = template.py();
         let (target, rest) = (request.head.target.raw.of(request.bytes), request.rest());
         let Some(fields) = connection.heads.recall(rest) else {
             let environ = template.copy()?;
             self.set_peer(&environ, connection.peer.as_ref())?;
-            self.set_fields(&environ, request)?;
+            self.set_fields(&environ, request, exchange)?;
+            if request.head.is_forwarded() {
+                self.set_forwarded(&environ, exchange)?;
+            }
             connection.heads.note(rest, &environ)?;
             self.set_target(&environ, request)?;
             return Ok(environ);
@@ -177,7 +184,12 @@ impl Environ {
     }
 
     /// What the version and the fields say. The template says HTTP/1.1.
-    fn set_fields(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+    fn set_fields(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        request: Request<'_>,
+        exchange: &Exchange<'_>,
+    ) -> PyResult<()> {
         let py = environ.py();
         if request.head.version == Version::Http10 {
             set(environ, &self.names.server_protocol, self.names.http_10.bind(py))?;
@@ -190,13 +202,14 @@ impl Environ {
             match field.known {
                 // The transfer coding is undone: an application that saw it would undo it again.
                 Some(Known::Host | Known::Proxy | Known::TransferEncoding) => {}
+                Some(known) if is_of_proxy(known) && !shows(exchange, known) => {}
                 Some(Known::ContentLength) => {
                     if let Framing::Length(length) = request.head.framing {
                         self.set_content_length(environ, length)?;
                     }
                 }
                 Some(known) => self.set_known(environ, request, field, known, &mut seen)?,
-                None => self.set_unknown(environ, request, field)?,
+                None => self.set_unknown(environ, request, field, exchange)?,
             }
         }
         Ok(())
@@ -235,9 +248,10 @@ impl Environ {
         environ: &Bound<'_, PyDict>,
         request: Request<'_>,
         field: &Field,
+        exchange: &Exchange<'_>,
     ) -> PyResult<()> {
         let (name, value) = (field.name.of(request.bytes), field.value.of(request.bytes));
-        if name.contains(&b'_') {
+        if name.contains(&b'_') || !exchange.proxies().shows_name(exchange.peer(), name) {
             return Ok(());
         }
         let key = self.texts.text(environ.py(), &environ_key(name))?;
@@ -266,12 +280,38 @@ impl<'a> Request<'a> {
 }
 
 #[inline]
-fn set<T>(environ: &Bound<'_, PyDict>, key: &Text, value: &Bound<'_, T>) -> PyResult<()> {
+pub(super) fn set<T>(
+    environ: &Bound<'_, PyDict>,
+    key: &Text,
+    value: &Bound<'_, T>,
+) -> PyResult<()> {
     // SAFETY: attached (`environ`); all three are live objects, and the dict takes references of its own.
     match unsafe { ffi::PyDict_SetItem(environ.as_ptr(), key.as_ptr(), value.as_ptr()) } {
         0 => Ok(()),
         _ => Err(PyErr::fetch(environ.py())),
     }
+}
+
+/// What proxies say of a request.
+#[inline]
+fn is_of_proxy(known: Known) -> bool {
+    matches!(
+        known,
+        Known::Forwarded
+            | Known::XForwardedFor
+            | Known::XForwardedHost
+            | Known::XForwardedPort
+            | Known::XForwardedPrefix
+            | Known::XForwardedProto
+            | Known::XForwardedServer
+            | Known::XRealIp
+    )
+}
+
+/// What is not believed is not given to the application.
+#[cold]
+fn shows(exchange: &Exchange<'_>, known: Known) -> bool {
+    exchange.proxies().shows(exchange.peer(), known)
 }
 
 /// Appends to a value that is there (RFC 9110 section 5.3; RFC 6265 section 5.4 for Cookie).

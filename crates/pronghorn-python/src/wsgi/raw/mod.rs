@@ -10,6 +10,7 @@ mod callable;
 mod connections;
 mod environ;
 mod file;
+mod forwarded;
 mod link;
 mod strings;
 
