@@ -110,7 +110,7 @@ impl Intake {
         let store = match framing {
             Framing::Length(length) if length <= storage.memory => match lend(length as usize) {
                 Some(buffer) => Store::Buffer(buffer),
-                None => Store::Memory(Vec::with_capacity(length as usize)),
+                None => with_capacity(length as usize, storage)?,
             },
             Framing::Length(_) => Store::File(open(storage)?),
             _ => Store::Memory(Vec::new()),
@@ -171,7 +171,7 @@ impl Intake {
         most: usize,
         storage: &Storage<'_>,
     ) -> Result<Received, BodyError> {
-        scratch.reserve_exact(SCRATCH);
+        reserve(scratch, SCRATCH).map_err(BodyError::Storage)?;
         let read = sys::recv(socket, scratch, most).map_err(BodyError::Connection)?;
         let (consumed, complete) = self.feed(scratch, storage)?;
         scratch.drain(..consumed);
@@ -207,11 +207,11 @@ impl Store {
                 sys::append_lent(buffer.as_mut(), data);
                 Ok(())
             }
-            Store::Memory(held) if (held.len() + data.len()) as u64 <= storage.memory => {
-                held.extend_from_slice(data);
-                Ok(())
-            }
             Store::Memory(held) => {
+                if fits(held, data.len(), storage) {
+                    held.extend_from_slice(data);
+                    return Ok(());
+                }
                 let file = sys::temporary_file(storage.directory)?;
                 sys::write_all_at(&file, held, 0)?;
                 sys::write_all_at(&file, data, at)?;
@@ -220,6 +220,30 @@ impl Store {
             }
         }
     }
+}
+
+/// Memory for all of a body; where there is none, a file.
+fn with_capacity(length: usize, storage: &Storage<'_>) -> Result<Store, BodyError> {
+    let mut memory = Vec::new();
+    match reserve(&mut memory, length) {
+        Ok(()) => Ok(Store::Memory(memory)),
+        Err(_) => Ok(Store::File(open(storage)?)),
+    }
+}
+
+/// Whether so many bytes more may be held, and there is memory for them.
+fn fits(held: &mut Vec<u8>, more: usize, storage: &Storage<'_>) -> bool {
+    (held.len() + more) as u64 <= storage.memory && reserve(held, more).is_ok()
+}
+
+fn reserve(memory: &mut Vec<u8>, more: usize) -> io::Result<()> {
+    if memory.capacity() - memory.len() >= more {
+        return Ok(());
+    }
+    if sys::memory_is_short() {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
+    memory.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
 fn open(storage: &Storage<'_>) -> Result<File, BodyError> {

@@ -44,6 +44,7 @@ pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
 pub use sys::{
-    exit_now, hold_signals, lock_folder, note_fork, open_standard_streams, release_signals,
+    ReservingAllocator, exit_now, hold_signals, lock_folder, note_fork, open_standard_streams,
+    release_signals,
 };
 pub use witness::Witness;

@@ -9,6 +9,7 @@ use crate::address::Peer;
 use crate::body::{Body, Intake};
 use crate::client::{Client, Proxies};
 use crate::request_id::RequestId;
+use crate::sys;
 
 /// The size of a read buffer: most heads fit, and small bodies with them.
 pub(crate) const READ_BUFFER: usize = 4 << 10;
@@ -135,6 +136,12 @@ impl Request {
         self.reset();
     }
 
+    /// Doubles the buffer; false when there is no memory for it.
+    pub(crate) fn grow_buffer(&mut self) -> bool {
+        let more = self.buffer.capacity();
+        !sys::memory_is_short() && self.buffer.try_reserve(more).is_ok()
+    }
+
     fn reset(&mut self) {
         self.scanner = HeadScanner::default();
         self.head.clear();
@@ -155,9 +162,18 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// An empty request.
-    pub(crate) fn take(&mut self) -> Box<Request> {
-        self.spare.pop().unwrap_or_else(|| Box::new(Request::new()))
+    /// An empty request; none when there is no memory for one.
+    pub(crate) fn take(&mut self) -> Option<Box<Request>> {
+        match self.spare.pop() {
+            None if sys::memory_is_short() => None,
+            None => Some(Box::new(Request::new())),
+            spare => spare,
+        }
+    }
+
+    /// Gives up the memory of those that wait.
+    pub(crate) fn release(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// Gives a request back.

@@ -21,6 +21,9 @@ pub mod start;
 mod systemd;
 mod wsgi;
 
+#[global_allocator]
+static ALLOCATOR: pronghorn_engine::ReservingAllocator = pronghorn_engine::ReservingAllocator;
+
 /// The native part of `pronghorn`.
 #[pyo3::pymodule(gil_used = true)]
 mod _pronghorn {

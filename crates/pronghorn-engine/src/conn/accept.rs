@@ -75,6 +75,10 @@ impl EventLoop {
         if self.accepting != Accepting::Yes {
             return false;
         }
+        if self.has_no_memory() {
+            self.exhausted(&io::ErrorKind::OutOfMemory.into());
+            return false;
+        }
         match sys::accept(&self.listeners[index]) {
             Accepted::Connection(socket, address) => {
                 self.begin(socket, address.into(), index);
@@ -94,6 +98,14 @@ impl EventLoop {
             }
         }
         true
+    }
+
+    /// Whether those that are open need what memory there is. Without any, one more is tried whatever there is.
+    fn has_no_memory(&mut self) -> bool {
+        sys::memory_is_short() && self.conns.len() > 0 && {
+            self.pool.release();
+            sys::memory_is_short()
+        }
     }
 
     /// A connection was closed: there is room for another.
@@ -123,7 +135,8 @@ impl EventLoop {
     fn exhausted(&mut self, error: &io::Error) {
         log::warn!(
             "a connection could not be accepted: {error}; trying again in {PAUSE_MILLIS} ms. \
-             Raise the limit of open files (ulimit -n) or lower --max-connections"
+             {}",
+            remedy(error)
         );
         self.pause(Accepting::PausedUntil(self.now + PAUSE_MILLIS));
     }
@@ -149,6 +162,13 @@ impl EventLoop {
                 Accepting::PausedUntil(self.now + PAUSE_MILLIS)
             }
         };
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::OutOfMemory => "Raise the limit of memory or lower --max-connections",
+        _ => "Raise the limit of open files (ulimit -n) or lower --max-connections",
     }
 }
 

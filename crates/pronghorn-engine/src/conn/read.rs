@@ -125,7 +125,7 @@ impl EventLoop {
         let was_noted = mem::replace(&mut conn.noted.readable, false);
         match mem::replace(&mut conn.phase, Phase::Idle) {
             Phase::Idle => {
-                let request = self.pool.take();
+                let Some(request) = self.pool.take() else { return self.no_memory_to_read(token) };
                 self.read_head(token, request)
             }
             Phase::Head(request) => self.read_head(token, request),
@@ -141,9 +141,10 @@ impl EventLoop {
     fn read_head(&mut self, token: Token, mut request: Box<Request>) -> Step {
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         let Some(socket) = &conn.socket else { return Step::Left };
-        if request.buffer.len() == request.buffer.capacity() {
-            // Bounded: the scanner refuses a head over its limits.
-            request.buffer.reserve(request.buffer.capacity());
+        // Bounded: the scanner refuses a head over its limits.
+        if request.buffer.len() == request.buffer.capacity() && !request.grow_buffer() {
+            self.refuse_for_memory(token, request);
+            return Step::Left;
         }
         let room = request.buffer.capacity() - request.buffer.len();
         match sys::recv(socket, &mut request.buffer, room) {
@@ -160,6 +161,12 @@ impl EventLoop {
             }
             Err(error) => self.head_not_read(token, request, &error),
         }
+    }
+
+    fn no_memory_to_read(&mut self, token: Token) -> Step {
+        log::warn!("a connection is closed as there is no memory to read it");
+        self.close(token);
+        Step::Left
     }
 
     fn head_not_read(&mut self, token: Token, request: Box<Request>, error: &io::Error) -> Step {

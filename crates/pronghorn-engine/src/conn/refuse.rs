@@ -32,6 +32,12 @@ impl EventLoop {
         self.refuse_with(token, request, &NO_ROOM);
     }
 
+    /// Refuses a head that there is no memory for.
+    pub(crate) fn refuse_for_memory(&mut self, token: Token, request: Box<Request>) {
+        log::error!("there was no memory for a request's head; the client got 503");
+        self.refuse_with(token, request, &NO_MEMORY);
+    }
+
     fn refuse_with(&mut self, token: Token, mut request: Box<Request>, refusal: &Refusal) {
         self.identify(token, &mut request);
         let date = date_now();
@@ -70,6 +76,12 @@ fn facts(request: &Request) -> RequestFacts {
         persistent: false,
     }
 }
+
+const NO_MEMORY: Refusal = Refusal {
+    status: 503,
+    message: "The server has no memory for this request; try again later.",
+    fields: &[],
+};
 
 const NO_ROOM: Refusal = Refusal {
     status: 503,

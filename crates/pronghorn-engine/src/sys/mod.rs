@@ -9,6 +9,7 @@ mod lock;
 mod memory;
 mod process;
 mod random;
+mod reserve;
 mod shared_memory;
 mod socket;
 mod tcp;
@@ -26,6 +27,8 @@ pub(crate) use process::{
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use random::fill_random;
+pub use reserve::ReservingAllocator;
+pub(crate) use reserve::memory_is_short;
 pub(crate) use shared_memory::SharedMemory;
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,

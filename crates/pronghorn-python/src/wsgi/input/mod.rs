@@ -41,7 +41,7 @@ impl Input {
                 let link = Arc::new(Link::closed());
                 (Source::Expected(Arc::clone(&link)), Some(link))
             }
-            body => (Source::of(py, body), None),
+            body => (Source::of(py, body)?, None),
         };
         let object = Bound::new(py, Input { source, position: 0 })?.into_any();
         Ok(Some(NewInput { object, link }))

@@ -6,7 +6,7 @@ use memchr::memchr;
 use pronghorn_engine::Body;
 use pyo3::{prelude::*, types::PyBytes};
 
-use crate::wsgi::raw::{BytesBuffer, Link};
+use crate::wsgi::raw::{BytesBuffer, Link, copied};
 
 /// A body that can be read at any position.
 pub(super) enum Source {
@@ -18,17 +18,20 @@ pub(super) enum Source {
 
 impl Source {
     /// A body that was received.
-    pub(super) fn of(py: Python<'_>, body: Body) -> Self {
-        match body {
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(super) fn of(py: Python<'_>, body: Body) -> PyResult<Self> {
+        Ok(match body {
             Body::File(file, length) => Source::File(Window::new(file, length)),
-            Body::Memory(bytes) => Source::Memory(PyBytes::new(py, &bytes).unbind()),
+            Body::Memory(bytes) => Source::Memory(copied(py, &bytes)?.unbind()),
             Body::Buffer(buffer) => {
                 let buffer = buffer.into_any().downcast::<BytesBuffer>().ok();
                 let bytes = buffer.and_then(|buffer| buffer.into_bytes(py));
                 Source::Memory(bytes.unwrap_or_else(|| PyBytes::new(py, b"")).unbind())
             }
             Body::None | Body::Expected => Source::Memory(PyBytes::new(py, b"").unbind()),
-        }
+        })
     }
 
     /// Waits for an expected body.
@@ -38,7 +41,7 @@ impl Source {
     pub(super) fn receive(&mut self, py: Python<'_>) -> PyResult<()> {
         if let Source::Expected(link) = self {
             let body = link.with(py, |call| call.receive_body())?;
-            *self = Source::of(py, body);
+            *self = Source::of(py, body)?;
         }
         Ok(())
     }
@@ -68,7 +71,7 @@ impl Source {
             }
             Source::Memory(bytes) => {
                 let start = position as usize;
-                Ok(PyBytes::new(py, &bytes.as_bytes(py)[start..start + size]))
+                copied(py, &bytes.as_bytes(py)[start..start + size])
             }
             Source::File(window) => {
                 PyBytes::new_with(py, size, |bytes| Ok(window.read(py, position, bytes)?))

@@ -60,6 +60,19 @@ impl BodyBuffer for BytesBuffer {
     }
 }
 
+/// A `bytes` object with the same contents.
+///
+/// # Errors
+/// `MemoryError`.
+pub(crate) fn copied<'py>(py: Python<'py>, contents: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let size = contents.len() as ffi::Py_ssize_t;
+    // SAFETY: attached (`py`); the source has `size` bytes.
+    unsafe {
+        let object = ffi::PyBytes_FromStringAndSize(contents.as_ptr().cast(), size);
+        Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked())
+    }
+}
+
 /// A `bytes` object that the engine keeps until its last byte is on the wire.
 pub(crate) struct Kept(Object);
 

@@ -14,7 +14,7 @@ mod forwarded;
 mod link;
 mod strings;
 
-pub(super) use bytes::{BytesBuffer, Kept};
+pub(super) use bytes::{BytesBuffer, Kept, copied};
 pub(super) use callable::Callables;
 pub(super) use environ::Environ;
 pub(super) use file::duplicate;
