@@ -55,9 +55,13 @@ pub(crate) fn serve<'py>(
     // Listeners and logs are open: what comes now needs no rights.
     role.settle(py)?;
     let application = load()?;
+    if settings.debug {
+        log::warn!("debug is on: clients see the tracebacks of failures");
+    }
     let options = WsgiOptions {
         multithread: settings.threads > 1,
         multiprocess: role.has_siblings(),
+        debug: settings.debug,
         url_scheme: "http".to_owned(),
         script_name: String::new(),
         listeners: listeners.iter().enumerate().map(as_the_application_sees).collect(),

@@ -145,6 +145,21 @@ impl Exchange<'_> {
         }
     }
 
+    /// The same with a text of `content_type` in the place of the server's own, if it is for this failure that one is sent.
+    pub fn fail_with(&mut self, content_type: &[u8], text: &[u8]) {
+        let is_open = matches!(self.stage, Stage::Fresh | Stage::Head(_));
+        if !is_open || self.refused.is_some() || self.job.state.response_has_begun() {
+            return self.fail();
+        }
+        let fields = self.fields();
+        fields.clear();
+        if fields.push(b"Content-Type", content_type).is_err() {
+            return self.fail();
+        }
+        // A client that has gone needs no answer.
+        let _ = self.respond(500, b"Internal Server Error", text, || Box::new(text.to_vec()));
+    }
+
     /// Method and target, for the log.
     pub fn label(&self) -> String {
         let head = self.head();

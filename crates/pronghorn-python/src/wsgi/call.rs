@@ -17,6 +17,7 @@ use pyo3::{
 };
 
 use super::{
+    debug,
     file_wrapper::Region,
     raw::{Kept, one_byte},
 };
@@ -28,6 +29,7 @@ pub(super) struct Call<'py, 'a, 'e> {
     write: Bound<'py, PyAny>,
     written: Cell<bool>,
     gone: Cell<bool>,
+    debug: bool,
 }
 
 /// The status given to `start_response`.
@@ -70,14 +72,19 @@ impl From<PyErr> for Failure {
 }
 
 impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
-    /// `write` is what `start_response` gives.
-    pub(super) fn new(exchange: &'a mut Exchange<'e>, write: Bound<'py, PyAny>) -> Self {
+    /// `write` is what `start_response` gives; `debug`, whether the client may see tracebacks.
+    pub(super) fn new(
+        exchange: &'a mut Exchange<'e>,
+        write: Bound<'py, PyAny>,
+        debug: bool,
+    ) -> Self {
         Call {
             exchange: RefCell::new(exchange),
             status: RefCell::new(None),
             write,
             written: Cell::new(false),
             gone: Cell::new(false),
+            debug,
         }
     }
 
@@ -193,9 +200,16 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         Ok(())
     }
 
-    /// The application failed.
-    pub(super) fn fail(&self) {
-        self.exchange.borrow_mut().fail();
+    /// The application failed, with `traceback`, which the client sees only if it is to.
+    pub(super) fn fail(&self, traceback: Option<&str>) {
+        let mut exchange = self.exchange.borrow_mut();
+        match traceback.filter(|_| self.debug) {
+            Some(traceback) => {
+                let (content_type, page) = debug::page(&exchange, traceback);
+                exchange.fail_with(content_type, &page);
+            }
+            None => exchange.fail(),
+        }
     }
 
     /// `write(data)`: sends the head if need be and the data at once.

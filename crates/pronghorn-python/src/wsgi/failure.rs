@@ -1,4 +1,4 @@
-//! Failures of the application: the log gets all of it, the client none.
+//! Failures of the application: the log gets all of it, the client none unless `debug` is on.
 
 use pyo3::{intern, prelude::*, types::PyList};
 
@@ -9,16 +9,22 @@ pub(super) fn settle(py: Python<'_>, call: &Call<'_, '_, '_>, outcome: Result<()
     match outcome {
         Ok(()) => return,
         Err(Failure::Raised(error)) if !call.is_gone() => {
-            report(py, call, "the application failed", &error);
+            let traceback = traceback(py, &error);
+            report_text(call, "the application failed", &traceback);
+            return call.fail(Some(&traceback));
         }
         Err(_) => log::debug!("{}: the client closed the connection", call.label()),
     }
-    call.fail();
+    call.fail(None);
 }
 
 /// Writes `error` to the log with its traceback, and which request it belongs to.
 pub(super) fn report(py: Python<'_>, call: &Call<'_, '_, '_>, what: &str, error: &PyErr) {
-    log::error!("{}: {what}\n{}", call.label(), traceback(py, error).trim_end());
+    report_text(call, what, &traceback(py, error));
+}
+
+fn report_text(call: &Call<'_, '_, '_>, what: &str, traceback: &str) {
+    log::error!("{}: {what}\n{}", call.label(), traceback.trim_end());
 }
 
 /// What the interpreter would print.

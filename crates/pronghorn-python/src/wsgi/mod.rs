@@ -1,6 +1,7 @@
 //! WSGI (PEP 3333): one request becomes one call of the application.
 
 mod call;
+mod debug;
 mod errors;
 mod failure;
 mod file_wrapper;
@@ -26,6 +27,7 @@ pub(crate) struct WsgiHandler {
     app: Py<PyAny>,
     environ: Environ,
     callables: Callables,
+    debug: bool,
 }
 
 /// What the application is told about the server.
@@ -34,6 +36,8 @@ pub(crate) struct WsgiOptions {
     pub(crate) multithread: bool,
     /// Whether other processes serve the same application.
     pub(crate) multiprocess: bool,
+    /// Whether clients may see tracebacks.
+    pub(crate) debug: bool,
     /// `http` or `https`.
     pub(crate) url_scheme: String,
     /// The path the application is mounted at, without a slash at its end; empty for the root.
@@ -72,6 +76,7 @@ impl WsgiHandler {
             app: app.unbind(),
             environ: Environ::new(py, templates, &options.script_name),
             callables: Callables::new(py)?,
+            debug: options.debug,
         })
     }
 
@@ -82,7 +87,7 @@ impl WsgiHandler {
         let (input, link) = input.map_or((None, None), |input| (Some(input.object), input.link));
         let environ = self.environ.build(py, exchange, input, decoded)?;
         let pair = self.callables.lend(py)?;
-        let call = Call::new(exchange, pair.write().clone());
+        let call = Call::new(exchange, pair.write().clone(), self.debug);
         pair.connect(&call, link.as_deref(), |start_response| {
             match self.app.bind(py).call1((&environ, start_response)) {
                 result if fork::is_child() => end_child(py, &call, result.err()),
