@@ -55,6 +55,8 @@ pub struct Config {
     pub replacement: Option<Replacement>,
     /// Who is told how the server is.
     pub witness: Option<Arc<dyn Witness>>,
+    /// After so many requests it asks for one.
+    pub max_requests: Option<u64>,
 }
 
 /// The deadlines of a connection. Each is on by default.
@@ -136,6 +138,7 @@ impl Default for Config {
             health: None,
             replacement: None,
             witness: None,
+            max_requests: None,
         }
     }
 }

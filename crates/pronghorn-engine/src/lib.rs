@@ -43,8 +43,9 @@ pub use listener::{Access, Bind, Listener};
 pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
+pub use signals::let_signals_pass;
 pub use sys::{
-    ReservingAllocator, exit_now, hold_signals, lock_folder, note_fork, open_standard_streams,
-    release_signals,
+    ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
+    lock_folder, note_fork, open_standard_streams, release_signals,
 };
 pub use witness::Witness;

@@ -112,6 +112,22 @@ impl Listener {
         self.for_metrics
     }
 
+    /// A listening socket that this process was left by another one of the same server.
+    ///
+    /// # Errors
+    /// The number is no open descriptor, or not a listening socket.
+    pub fn adopt(fd: RawFd) -> io::Result<Self> {
+        Self::open(&Bind::Fd(fd), 0)
+    }
+
+    /// Nobody else has it any more: its end, and its path, are this process's business.
+    pub fn own(&mut self) {
+        self.inherited = false;
+        if let Bound::Unix(path) = &self.address {
+            self.path = SocketFile::at(path);
+        }
+    }
+
     /// Leaves the socket, and its path, to the process that takes over.
     pub fn hand_over(mut self) {
         self.path = None;

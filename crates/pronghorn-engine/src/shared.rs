@@ -9,9 +9,13 @@ use crate::control::Orders;
 use crate::event_loop::{EventLoop, Job};
 use crate::handler::Handler;
 use crate::own::Health;
+use crate::replacement::Reason;
 use crate::sched::Sched;
 use crate::sys::{Selector, Waker};
 use crate::witness::Told;
+
+/// So many requests later it is asked again: the supervisor may not have heard.
+const REMINDER: u64 = 64;
 
 /// One server, as all its threads see it.
 ///
@@ -29,6 +33,8 @@ pub(crate) struct Shared {
     /// The leader naps until the run queue is low.
     pub(crate) low: Condvar,
     pub(crate) health: Health,
+    /// Requests answered, as far as there is a limit.
+    answered: AtomicU64,
     /// A drain was asked for.
     pub(crate) draining: AtomicBool,
     /// When a drain that is put off begins, in milliseconds of the monotonic clock; 0 is none.
@@ -59,6 +65,7 @@ impl Shared {
             monitor: Condvar::new(),
             low: Condvar::new(),
             health: event_loop.health.clone(),
+            answered: AtomicU64::new(0),
             draining: AtomicBool::new(false),
             drain_at: AtomicU64::new(0),
             hurried: AtomicBool::new(false),
@@ -75,6 +82,17 @@ impl Shared {
     /// The run queue and the roles.
     pub(crate) fn sched(&self) -> MutexGuard<'_, Sched<Job>> {
         self.sched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request was answered. After as many as there may be, another process is asked for, and again from time to time.
+    pub(crate) fn count_answer(&self) {
+        let Some(most) = self.config.max_requests else { return };
+        let over = (self.answered.fetch_add(1, Ordering::Relaxed) + 1).checked_sub(most);
+        if over.is_some_and(|over| over.is_multiple_of(REMINDER))
+            && let Some(replacement) = &self.config.replacement
+        {
+            replacement.ask(Reason::Requests);
+        }
     }
 
     /// Begins a drain: from any thread, any number of times.

@@ -9,7 +9,7 @@ use crate::app::StartError;
 use crate::identity::Identity;
 use crate::listening;
 use crate::pid_file::PidFile;
-use crate::serve::{Role, announce, serve};
+use crate::serve::{Role, announce, announce_start, serve};
 use crate::settings::Settings;
 use crate::systemd::{self, Notifier};
 
@@ -59,7 +59,12 @@ impl Role for Alone {
         Some(self.notifier.clone())
     }
 
+    fn max_requests(&self) -> Option<u64> {
+        None
+    }
+
     fn ready(&self, listeners: &[String]) {
+        announce_start();
         announce(listeners);
         self.notifier.ready(&format!("serving at {}", listeners.join(", ")));
     }

@@ -8,6 +8,7 @@ mod alone;
 pub mod app;
 mod attach;
 pub mod cli;
+mod configuration;
 mod fork;
 mod identity;
 mod interned;
@@ -18,6 +19,7 @@ mod serve;
 pub mod settings;
 mod signals;
 pub mod start;
+mod supervisor;
 mod systemd;
 mod wsgi;
 

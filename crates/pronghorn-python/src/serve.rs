@@ -35,6 +35,8 @@ pub(crate) trait Role {
     fn witness(&self) -> Option<Arc<dyn Witness>> {
         None
     }
+    /// After how many requests it is to ask.
+    fn max_requests(&self) -> Option<u64>;
     /// The server is about to answer requests.
     fn ready(&self, listeners: &[String]);
 }
@@ -50,8 +52,12 @@ pub(crate) fn serve<'py>(
     listeners: Vec<Listener>,
     role: &mut dyn Role,
 ) -> Result<(), StartError> {
-    let config =
-        Config { replacement: role.replacement(), witness: role.witness(), ..config(settings)? };
+    let config = Config {
+        replacement: role.replacement(),
+        witness: role.witness(),
+        max_requests: role.max_requests(),
+        ..config(settings)?
+    };
     // Listeners and logs are open: what comes now needs no rights.
     role.settle(py)?;
     let application = load()?;
@@ -81,9 +87,13 @@ pub(crate) fn serve<'py>(
     served.map_err(|error| cannot_start(&error))
 }
 
+/// Tells people what is started.
+pub(crate) fn announce_start() {
+    log::info!("Starting pronghorn {}", env!("CARGO_PKG_VERSION"));
+}
+
 /// Tells people that the server is there.
 pub(crate) fn announce(listeners: &[String]) {
-    log::info!("Starting pronghorn {}", env!("CARGO_PKG_VERSION"));
     for listener in listeners {
         log::info!("Listening at: {listener} ({})", std::process::id());
     }

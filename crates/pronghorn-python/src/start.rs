@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -12,8 +11,10 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::alone::serve_alone;
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
+use crate::configuration::Source;
 use crate::logging;
-use crate::settings::{self, Gathered, Given, Settings, Sources, UsageError};
+use crate::settings::{self, Given, Settings, UsageError};
+use crate::supervisor::{self, Outcome};
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl fmt::Display for Failure {
 pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     pronghorn_engine::open_standard_streams();
     match command(py, arguments) {
-        Ok(()) => 0,
+        Ok(status) => status,
         Err(failure) => {
             tell(&format!("pronghorn: error: {failure}"));
             failure.status()
@@ -67,24 +68,29 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     }
 }
 
-fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<(), Failure> {
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
     let (action, typed) = cli::parse(arguments)?;
     if let Action::Print(text) = action {
         return Ok(print(&text)?);
     }
-    let gathered = gather(typed)?;
-    let settings = gathered.given.resolve()?;
+    let source = Source::new(typed);
+    let (gathered, settings) = source.gather()?;
     if action == Action::PrintConfig {
         return Ok(print(&settings::toml_text(&gathered.given))?);
     }
-    let spec = settings.app.clone().ok_or_else(no_application)?;
-    prepare(py, &settings, &gathered)?;
-    let load = || app::load(py, &spec, &settings.app_dir);
+    let configuration = source.configure(py, gathered, settings)?;
     if action == Action::CheckConfig {
-        load()?;
+        configuration.load(py)?;
         return Ok(print("The settings are valid and the application can be imported.\n")?);
     }
-    Ok(serve_alone(py, &settings, load)?)
+    if !configuration.settings.supervisor {
+        serve_alone(py, &configuration.settings, || configuration.load(py))?;
+        return Ok(0);
+    }
+    Ok(match supervisor::run(py, source, configuration)? {
+        Outcome::Over(status) => status,
+        Outcome::Worker(assignment) => supervisor::work(py, *assignment),
+    })
 }
 
 /// Serves an application object, or one named by a text, with settings by keyword; returns after the drain.
@@ -95,15 +101,17 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     pronghorn_engine::open_standard_streams();
     let py = application.py();
     let named = application.extract::<String>().ok();
-    let gathered = gather(given(keywords, named.clone())?)?;
-    let settings = gathered.given.resolve()?;
-    prepare(py, &settings, &gathered)?;
-    let load = || match (named, &settings.app) {
-        (Some(_), Some(spec)) => app::load(py, spec, &settings.app_dir),
-        _ => {
-            app::check_wsgi(application, "the object given to run()")?;
-            Ok(application.clone())
-        }
+    let source = Source::new(given(keywords, named.clone())?.alone());
+    let (gathered, settings) = source.gather()?;
+    if named.is_some() {
+        let configuration = source.configure(py, gathered, settings)?;
+        return Ok(serve_alone(py, &configuration.settings, || configuration.load(py))?);
+    }
+    prepare(&settings, &source.folder)?;
+    add_to_environment(py, &gathered.variables)?;
+    let load = || {
+        app::check_wsgi(application, "the object given to run()")?;
+        Ok(application.clone())
     };
     Ok(serve_alone(py, &settings, load)?)
 }
@@ -130,31 +138,14 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// A line on standard error, which may be closed: there is nowhere else to tell of that.
-fn tell(line: &str) {
+pub(crate) fn tell(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-fn gather(direct: Given) -> Result<Gathered, UsageError> {
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let gathered = settings::gather(Sources {
-        direct,
-        environment: environment.collect(),
-        read: &|path| fs::read_to_string(path),
-    })?;
-    for warning in &gathered.warnings {
-        tell(&format!("pronghorn: warning: {warning}"));
-    }
-    Ok(gathered)
-}
-
-/// What the application may rely on while it is imported: the working directory, the environment, the log.
-fn prepare(py: Python<'_>, settings: &Settings, gathered: &Gathered) -> Result<(), StartError> {
+/// What the application may rely on while it is imported: the log, and the working directory, relative to `folder`.
+pub(crate) fn prepare(settings: &Settings, folder: &Path) -> Result<(), StartError> {
     logging::install(settings.log_level);
-    settings.chdir.as_deref().map_or(Ok(()), change_directory)?;
-    add_to_environment(py, &gathered.variables).map_err(|error| {
-        StartError::new(format!("cannot set the environment. {error}. Check env-file."))
-    })
+    settings.chdir.as_deref().map_or(Ok(()), |to| change_directory(&folder.join(to)))
 }
 
 fn change_directory(folder: &Path) -> Result<(), StartError> {
@@ -165,27 +156,29 @@ fn change_directory(folder: &Path) -> Result<(), StartError> {
 }
 
 /// Through `os.environ`, so that Python and C see the same.
-fn add_to_environment(py: Python<'_>, variables: &[(String, String)]) -> PyResult<()> {
+pub(crate) fn add_to_environment(
+    py: Python<'_>,
+    variables: &[(String, String)],
+) -> Result<(), StartError> {
     if variables.is_empty() {
         return Ok(());
     }
-    let environ = py.import("os")?.getattr("environ")?;
-    variables.iter().try_for_each(|(name, value)| environ.set_item(name, value))
+    let environ = py.import("os").and_then(|os| os.getattr("environ"));
+    let set = environ.and_then(|environ| {
+        variables.iter().try_for_each(|(name, value)| environ.set_item(name, value))
+    });
+    set.map_err(|error| {
+        StartError::new(format!("cannot set the environment. {error}. Check env-file."))
+    })
 }
 
-fn no_application() -> UsageError {
-    UsageError::new(
-        "APP is missing. There is nothing to serve. Write pronghorn MODULE:ATTRIBUTE, as in pronghorn wiki:application.",
-    )
-}
-
-fn print(text: &str) -> Result<(), StartError> {
+fn print(text: &str) -> Result<i32, StartError> {
     match io::stdout().write_all(text.as_bytes()) {
         // `pronghorn --help | head` has read what it wants.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(StartError::new(format!(
             "cannot write to standard output. {error}. Check where it goes."
         ))),
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(0),
     }
 }

@@ -1,10 +1,12 @@
-//! Runs the tests of the settings, the command line and the log without an interpreter.
+//! Runs the tests of the settings, the command line, the log and the fleet without an interpreter.
 //!
 //! The crate is an extension module: a test binary of all of it needs libpython to link. These modules know nothing
 //! of Python, so they are compiled alone here and tested wherever Rust is.
 
 #[path = "../src/cli/mod.rs"]
 pub mod cli;
+#[path = "../src/supervisor/fleet.rs"]
+pub mod fleet;
 #[path = "../src/logging.rs"]
 pub mod logging;
 #[path = "../src/settings/mod.rs"]

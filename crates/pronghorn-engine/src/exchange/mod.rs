@@ -160,6 +160,7 @@ impl<'a> Exchange<'a> {
             let sent = self.taken + self.output.take_sent();
             self.job.request.answer = Answer { status: self.status, sent };
         }
+        self.thread.shared.count_answer();
         if let Some(access) = &self.thread.shared.config.access {
             access.log(&Entry {
                 client: self.client(),

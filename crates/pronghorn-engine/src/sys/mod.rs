@@ -7,10 +7,12 @@ mod epoll;
 mod file;
 mod lock;
 mod memory;
+mod pages;
 mod process;
 mod random;
 mod reserve;
 mod shared_memory;
+mod signal_queue;
 mod socket;
 mod tcp;
 mod timer;
@@ -21,6 +23,7 @@ pub(crate) use epoll::{Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, temporary_file, write_all_at};
 pub use lock::lock_folder;
 pub(crate) use memory::append_lent;
+pub use pages::forget_clean_pages;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
     resident_bytes, unix_seconds,
@@ -30,6 +33,8 @@ pub(crate) use random::fill_random;
 pub use reserve::ReservingAllocator;
 pub(crate) use reserve::memory_is_short;
 pub(crate) use shared_memory::SharedMemory;
+pub use signal_queue::SignalQueue;
+pub use socket::adopt_descriptor;
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,
     reset_on_close, send, send_gathered, shutdown_write,

@@ -53,12 +53,7 @@ pub(crate) fn bind_tcp(address: SocketAddr, backlog: i32) -> io::Result<OwnedFd>
 ///
 /// Errors: the number is no open descriptor, or not a listening socket.
 pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
-    if fd < 0 || rustix::io::fcntl_getfd(borrow(fd)).is_err() {
-        return Err(io::Error::new(
-            io::ErrorKind::NotFound,
-            format!("{fd} is not an open descriptor"),
-        ));
-    }
+    check_open(fd)?;
     if !sockopt::socket_acceptconn(borrow(fd)).unwrap_or(false) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -72,6 +67,28 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
     // Fails on a Unix socket, which needs it not.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     Ok(socket)
+}
+
+/// Takes over a descriptor that this process was started with, and that nothing in it owns yet.
+///
+/// # Errors
+/// The number is no open descriptor.
+pub fn adopt_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
+    check_open(fd)?;
+    // SAFETY: the descriptor is open, and who started this process left it open for it alone.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
+    Ok(owned)
+}
+
+fn check_open(fd: RawFd) -> io::Result<()> {
+    if fd < 0 || rustix::io::fcntl_getfd(borrow(fd)).is_err() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("{fd} is not an open descriptor"),
+        ));
+    }
+    Ok(())
 }
 
 /// What a listening socket is bound to.

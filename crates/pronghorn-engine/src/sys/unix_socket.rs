@@ -30,6 +30,11 @@ impl SocketFile {
         }
     }
 
+    /// The file that this name means now.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        rustix::fs::lstat(path).ok().map(|stat| Self::of(path, &stat))
+    }
+
     fn of(path: &Path, stat: &Stat) -> Self {
         Self { path: path.to_owned(), device: stat.st_dev, inode: stat.st_ino }
     }

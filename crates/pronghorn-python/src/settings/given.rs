@@ -63,6 +63,14 @@ impl Given {
         self
     }
 
+    /// The same, for one process without a supervisor.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        let texts = vec!["false".to_owned()];
+        self.entries.insert("supervisor", Entry { texts, origin: Origin::Keyword });
+        self
+    }
+
     /// What the settings mean. `bind` then holds every address that was asked for, whatever it was given by.
     ///
     /// # Errors

@@ -1,0 +1,411 @@
+//! Which workers there are and what is to be done about them, without a process, a clock or a descriptor.
+//!
+//! What happened goes in by methods; [`Fleet::advance`] gives the actions that follow. Time is in milliseconds of any
+//! clock that never goes back.
+
+use pronghorn_engine::Reason;
+
+/// Names a worker; never used again.
+pub(super) type Id = u32;
+
+/// Why a worker is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The server starts, or is told to have more workers.
+    Start,
+    /// The one before has ended by itself.
+    Crash,
+    /// Settings and code are read anew.
+    Reload,
+    /// The one before is to be replaced.
+    Asked(Reason),
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Start a worker.
+    Start(Id, Cause),
+    /// Tell one that serves to finish what it has.
+    Drain(Id),
+    /// Tell one that serves to end quickly.
+    Stop(Id),
+    /// End one that does not serve yet.
+    Abandon(Id),
+    /// Kill one that does not end.
+    Kill(Id),
+}
+
+/// How everything ends; the later one is the quicker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ending {
+    /// What is in flight is finished.
+    Graceful,
+    /// What takes longer than a moment is cut.
+    Quick,
+    /// No worker could be started.
+    Failed,
+}
+
+/// What the end of a worker means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It was told to.
+    Told,
+    /// It was told to, but did not in time and was killed.
+    Cut,
+    /// It was serving.
+    Crash,
+    /// It had not begun to serve.
+    Start(Cause),
+    /// It is no worker.
+    Unknown,
+}
+
+/// How long things may take, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    /// Getting ready.
+    pub(super) start: u64,
+    /// Draining.
+    pub(super) graceful: u64,
+    /// Ending quickly.
+    pub(super) quick: u64,
+    /// One that cannot import the application waits for its author to repair it.
+    pub(super) waits_for_repair: bool,
+}
+
+/// All workers: those in slots serve or are about to, the others are leaving.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fleet {
+    slots: Vec<Slot>,
+    leaving: Vec<Leaving>,
+    patience: Patience,
+    ending: Option<Ending>,
+    next_id: Id,
+    was_ready: bool,
+    actions: Vec<Action>,
+}
+
+/// A place for one worker that serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Slot {
+    serving: Option<Serving>,
+    starting: Option<Starting>,
+    /// Why a worker is started when none serves.
+    cause: Cause,
+    /// How many in a row ended before they were of use.
+    failures: u32,
+    /// Before this time none is started.
+    not_before: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Serving {
+    id: Id,
+    since: u64,
+    /// When it has lived long enough.
+    retires_at: Option<u64>,
+    /// Why it is to be replaced.
+    wanted: Option<Cause>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Starting {
+    id: Id,
+    cause: Cause,
+    /// When it has taken too long.
+    until: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Leaving {
+    id: Id,
+    /// It did serve: what it has in flight counts.
+    served: bool,
+    until: u64,
+    killed: bool,
+}
+
+impl Fleet {
+    /// A fleet that is to have `wanted` workers, none of which is started yet.
+    pub(super) fn new(wanted: usize, patience: Patience) -> Self {
+        Fleet {
+            slots: vec![Slot::default(); wanted],
+            leaving: Vec::new(),
+            patience,
+            ending: None,
+            next_id: 1,
+            was_ready: false,
+            actions: Vec::new(),
+        }
+    }
+
+    /// A worker serves, until `retires_at` at the most. The one before it is told to drain.
+    pub(super) fn ready(&mut self, id: Id, now: u64, retires_at: Option<u64>) {
+        let starting = |slot: &&mut Slot| slot.starting.is_some_and(|starting| starting.id == id);
+        let Some(slot) = self.slots.iter_mut().find(starting) else { return };
+        slot.starting = None;
+        let old = slot.serving.replace(Serving { id, since: now, retires_at, wanted: None });
+        self.was_ready = true;
+        if let Some(old) = old {
+            self.drain(old, now);
+        }
+    }
+
+    /// A worker that starts has told why it cannot. It ends by itself, or waits for a repair.
+    pub(super) fn failed(&mut self, id: Id) {
+        let patient = self.patience.waits_for_repair;
+        let starting = self.slots.iter_mut().filter_map(|slot| slot.starting.as_mut());
+        for starting in starting.filter(|starting| patient && starting.id == id) {
+            starting.until = u64::MAX;
+        }
+    }
+
+    /// A worker asks to be replaced.
+    pub(super) fn asked(&mut self, id: Id, reason: Reason) {
+        for serving in self.serving().filter(|serving| serving.id == id) {
+            serving.wanted.get_or_insert(Cause::Asked(reason));
+        }
+    }
+
+    /// A worker's process has ended.
+    pub(super) fn ended(&mut self, id: Id, now: u64) -> End {
+        if let Some(place) = self.leaving.iter().position(|leaving| leaving.id == id) {
+            let leaving = self.leaving.remove(place);
+            return if leaving.killed && leaving.served { End::Cut } else { End::Told };
+        }
+        for slot in &mut self.slots {
+            if let Some(serving) = slot.serving.take_if(|serving| serving.id == id) {
+                slot.cause = Cause::Crash;
+                slot.failed(now, now.saturating_sub(serving.since) < OF_USE);
+                return End::Crash;
+            }
+            if let Some(starting) = slot.starting.take_if(|starting| starting.id == id) {
+                slot.failed(now, !self.patience.waits_for_repair);
+                self.start_failed(starting.cause, now);
+                return End::Start(starting.cause);
+            }
+        }
+        End::Unknown
+    }
+
+    fn start_failed(&mut self, cause: Cause, now: u64) {
+        if matches!(cause, Cause::Reload | Cause::Asked(Reason::Changed)) {
+            // What does not start once does not start elsewhere: the old ones stay.
+            self.serving().for_each(|serving| {
+                serving.wanted.take_if(|wanted| *wanted == cause);
+            });
+        }
+        if self.start_is_vital() {
+            self.end(Ending::Failed, now);
+        }
+    }
+
+    /// Has every worker replaced, one after the other, and `wanted` of them.
+    pub(super) fn reload(&mut self, wanted: usize, patience: Patience, now: u64) {
+        self.patience = patience;
+        self.resize(wanted, now);
+        for slot in &mut self.slots {
+            slot.failures = 0;
+            slot.not_before = 0;
+        }
+        // Those that are starting may have read what was there before.
+        let starting = self.slots.iter_mut().filter_map(|slot| slot.starting.take());
+        for starting in starting.collect::<Vec<_>>() {
+            self.abandon(starting, now);
+        }
+        self.serving().for_each(|serving| serving.wanted = Some(Cause::Reload));
+    }
+
+    /// Has so many workers from now on.
+    pub(super) fn resize(&mut self, wanted: usize, now: u64) {
+        let too_many = self.slots.len().min(wanted)..;
+        for slot in self.slots.drain(too_many).collect::<Vec<_>>() {
+            self.leave(slot, now);
+        }
+        self.slots.resize(wanted, Slot::default());
+    }
+
+    /// Ends everything; of several calls the quickest counts.
+    pub(super) fn end(&mut self, how: Ending, now: u64) {
+        if self.ending >= Some(how) {
+            return;
+        }
+        self.ending = Some(how);
+        self.resize(0, now);
+        if how > Ending::Graceful {
+            self.hurry(now);
+        }
+    }
+
+    fn hurry(&mut self, now: u64) {
+        for leaving in self.leaving.iter_mut().filter(|leaving| leaving.served) {
+            leaving.until = leaving.until.min(now + self.patience.quick + MARGIN);
+            self.actions.push(Action::Stop(leaving.id));
+        }
+    }
+
+    /// Nothing is waited for any longer than until `then`.
+    pub(super) fn kill_all(&mut self, then: u64) {
+        for leaving in &mut self.leaving {
+            leaving.until = leaving.until.min(then);
+        }
+    }
+
+    /// How it ends, if it does.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// Whether a worker that cannot start ends everything: none has served yet.
+    pub(super) fn start_is_vital(&self) -> bool {
+        !self.was_ready && !self.patience.waits_for_repair
+    }
+
+    /// Whether no worker is left, nor to come.
+    pub(super) fn is_over(&self) -> bool {
+        self.ending.is_some() && self.leaving.is_empty()
+    }
+
+    /// Whether every worker that is wanted serves, and is to go on.
+    pub(super) fn is_settled(&self) -> bool {
+        let stays = |slot: &Slot| slot.serving.is_some_and(|serving| serving.wanted.is_none());
+        self.slots.iter().all(|slot| slot.starting.is_none() && stays(slot))
+    }
+
+    /// The workers that serve.
+    pub(super) fn serving_ids(&self) -> impl Iterator<Item = Id> {
+        self.slots.iter().filter_map(|slot| slot.serving.map(|serving| serving.id))
+    }
+
+    /// What follows from all that happened.
+    pub(super) fn advance(&mut self, now: u64) -> Vec<Action> {
+        self.retire(now);
+        for index in 0..self.slots.len() {
+            self.fill(index, now);
+        }
+        self.press(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// When [`advance`](Fleet::advance) has something to do even if nothing happens.
+    pub(super) fn next_time(&self) -> Option<u64> {
+        let alive = self.leaving.iter().filter(|leaving| !leaving.killed);
+        let leaving = alive.map(|leaving| leaving.until);
+        leaving.chain(self.slots.iter().filter_map(Slot::next_time)).min()
+    }
+
+    fn serving(&mut self) -> impl Iterator<Item = &mut Serving> {
+        self.slots.iter_mut().filter_map(|slot| slot.serving.as_mut())
+    }
+
+    fn retire(&mut self, now: u64) {
+        for serving in self.serving() {
+            if serving.retires_at.take_if(|at| *at <= now).is_some() {
+                serving.wanted.get_or_insert(Cause::Asked(Reason::Lifetime));
+            }
+        }
+    }
+
+    /// Starts a worker where one is missing, or is to take the place of another.
+    fn fill(&mut self, index: usize, now: u64) {
+        let slot = &self.slots[index];
+        let Some(cause) = slot.missing().filter(|_| now >= slot.not_before) else { return };
+        let reloads = |slot: &Slot| slot.starting.is_some_and(|one| one.cause == Cause::Reload);
+        if cause == Cause::Reload && self.slots.iter().any(reloads) {
+            // One after the other.
+            return;
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let until = now.saturating_add(self.patience.start);
+        self.slots[index].starting = Some(Starting { id, cause, until });
+        self.actions.push(Action::Start(id, cause));
+    }
+
+    /// Deals with those that take too long.
+    fn press(&mut self, now: u64) {
+        let starting = self.slots.iter_mut().filter_map(|slot| slot.starting.as_mut());
+        for starting in starting.filter(|starting| starting.until <= now) {
+            // It counts as starting until it has ended, which is then a failure to start.
+            starting.until = u64::MAX;
+            self.actions.push(Action::Kill(starting.id));
+        }
+        for leaving in self.leaving.iter_mut().filter(|one| !one.killed && one.until <= now) {
+            leaving.killed = true;
+            self.actions.push(Action::Kill(leaving.id));
+        }
+    }
+
+    fn leave(&mut self, slot: Slot, now: u64) {
+        if let Some(starting) = slot.starting {
+            self.abandon(starting, now);
+        }
+        if let Some(serving) = slot.serving {
+            self.drain(serving, now);
+        }
+    }
+
+    fn drain(&mut self, Serving { id, .. }: Serving, now: u64) {
+        let until = now.saturating_add(self.patience.graceful).saturating_add(MARGIN);
+        self.leaving.push(Leaving { id, served: true, until, killed: false });
+        self.actions.push(Action::Drain(id));
+    }
+
+    fn abandon(&mut self, Starting { id, .. }: Starting, now: u64) {
+        self.leaving.push(Leaving { id, served: false, until: now + MARGIN, killed: false });
+        self.actions.push(Action::Abandon(id));
+    }
+}
+
+impl Slot {
+    /// Why a worker is to be started here, if one is.
+    fn missing(&self) -> Option<Cause> {
+        match (self.starting, self.serving) {
+            (Some(_), _) => None,
+            (None, Some(serving)) => serving.wanted,
+            (None, None) => Some(self.cause),
+        }
+    }
+
+    /// A worker ended that was not told to. `soon`: before it was of use.
+    fn failed(&mut self, now: u64, soon: bool) {
+        self.failures = if soon { self.failures + 1 } else { 0 };
+        self.not_before = now + pause(self.failures);
+    }
+
+    fn next_time(&self) -> Option<u64> {
+        let late = self.starting.map(|starting| starting.until).filter(|until| *until < u64::MAX);
+        let retires = self.serving.and_then(|serving| serving.retires_at);
+        let starts = self.missing().map(|_| self.not_before);
+        [late, retires, starts].into_iter().flatten().min()
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot { serving: None, starting: None, cause: Cause::Start, failures: 0, not_before: 0 }
+    }
+}
+
+/// How long to wait after so many failures in a row: not at all after the first, then longer and longer.
+pub(super) fn pause(failures: u32) -> u64 {
+    match failures {
+        0 | 1 => 0,
+        more => (1000 << (more - 2).min(5)).min(LONGEST_PAUSE),
+    }
+}
+
+/// A worker that has served so long was of use.
+const OF_USE: u64 = 1_000;
+
+/// The longest pause between two tries.
+const LONGEST_PAUSE: u64 = 30_000;
+
+/// What a worker may take to end beyond its own deadline.
+const MARGIN: u64 = 1_000;
+
+#[cfg(test)]
+#[path = "fleet/tests.rs"]
+mod tests;

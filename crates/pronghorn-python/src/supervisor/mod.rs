@@ -1,0 +1,335 @@
+//! The supervisor: owns the listening sockets, starts workers and replaces them without losing a request. It imports
+//! nothing of the application, except with `preload`, and has one thread.
+
+mod channel;
+mod events;
+mod fleet;
+mod listeners;
+mod orders;
+mod process;
+mod succession;
+mod worker;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::{Duration, Instant};
+
+use pronghorn_engine::{Order, SignalQueue, forget_clean_pages};
+use pyo3::prelude::*;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+pub(crate) use self::worker::{Assignment, work};
+
+use self::fleet::{Action, Ending, Fleet, Id, Patience};
+use self::listeners::Listeners;
+use self::process::{Process, Processes};
+use self::succession::{Inheritance, Successor};
+use crate::app::StartError;
+use crate::configuration::{Configuration, Source, millis};
+use crate::pid_file::PidFile;
+use crate::serve::{announce, announce_start};
+use crate::settings::Settings;
+use crate::systemd::{self, Notifier};
+
+/// What this process turned out to be.
+pub(crate) enum Outcome {
+    /// The supervisor, which is done: its exit code.
+    Over(i32),
+    /// A worker, just forked.
+    Worker(Box<Assignment>),
+}
+
+/// Supervises workers until all is to end.
+///
+/// # Errors
+/// What keeps it from starting.
+pub(crate) fn run(
+    py: Python<'_>,
+    source: Source,
+    configuration: Configuration,
+) -> Result<Outcome, StartError> {
+    let inheritance = Inheritance::take(py);
+    let application = configuration.preloaded(py)?;
+    let mut supervisor = Supervisor::new(py, source, configuration, inheritance)?;
+    supervisor.application = application;
+    announce_start();
+    supervisor.supervise(py)
+}
+
+struct Supervisor {
+    source: Source,
+    configuration: Configuration,
+    application: Option<Py<PyAny>>,
+    /// The sockets that systemd opened.
+    systemd: Vec<RawFd>,
+    listeners: Listeners,
+    fleet: Fleet,
+    processes: Processes,
+    signals: SignalQueue,
+    notifier: Notifier,
+    pid_file: Option<PidFile>,
+    /// The supervisor before, while it waits for this one to be ready.
+    predecessor: Option<Inheritance>,
+    /// The supervisor that is to take over.
+    successor: Option<Successor>,
+    clock: Instant,
+    /// How many workers there should be.
+    wanted: usize,
+    /// When the end begins that was announced.
+    ends_at: Option<u64>,
+    announced: bool,
+    /// All that was asked for is done.
+    settled: bool,
+    /// Something in flight was cut.
+    was_cut: bool,
+    /// The exit code of an end that was not waited for.
+    forced: Option<i32>,
+    /// Why the first worker could not start.
+    failure: Option<String>,
+    /// When the workers' memory was looked at.
+    memory_seen_at: u64,
+}
+
+impl Supervisor {
+    fn new(
+        py: Python<'_>,
+        source: Source,
+        configuration: Configuration,
+        inheritance: Option<Inheritance>,
+    ) -> Result<Self, StartError> {
+        let (systemd, inherited, predecessor) = match inheritance {
+            Some(mut before) => {
+                let listeners = std::mem::take(&mut before.listeners);
+                let numbers = succession::systemd_numbers(&listeners);
+                (numbers, Listeners::inherited(listeners), Some(before))
+            }
+            None => (systemd::inherited(py), Listeners::default(), None),
+        };
+        let mut listeners = inherited;
+        drop(listeners.change(&configuration.addresses(&systemd), &configuration.manner)?);
+        // The one before holds the file until this one is ready.
+        let pid_file = match (&predecessor, &configuration.settings.pid) {
+            (None, Some(path)) => Some(PidFile::create(path)?),
+            _ => None,
+        };
+        let wanted = configuration.settings.workers as usize;
+        let signals =
+            SignalQueue::new(orders::SIGNALS).map_err(|error| cannot_supervise(&error))?;
+        Ok(Supervisor {
+            fleet: Fleet::new(wanted, patience(&configuration.settings)),
+            source,
+            configuration,
+            application: None,
+            systemd,
+            listeners,
+            processes: Processes::default(),
+            signals,
+            notifier: Notifier::from_environment(py),
+            pid_file,
+            predecessor,
+            successor: None,
+            clock: Instant::now(),
+            wanted,
+            ends_at: None,
+            announced: false,
+            settled: false,
+            was_cut: false,
+            forced: None,
+            failure: None,
+            memory_seen_at: 0,
+        })
+    }
+
+    fn supervise(mut self, py: Python<'_>) -> Result<Outcome, StartError> {
+        loop {
+            for action in self.fleet.advance(self.now()) {
+                if let Some(assignment) = self.carry_out(py, action) {
+                    return Ok(Outcome::Worker(Box::new(self.into_worker(assignment))));
+                }
+            }
+            self.note_progress();
+            if self.fleet.is_over() {
+                return self.over();
+            }
+            self.wait(py);
+            self.see_to_orders(py);
+            self.see_to_workers();
+            self.see_to_successor();
+            self.see_to_time();
+        }
+    }
+
+    /// Milliseconds since the start.
+    fn now(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Does what the fleet asks for; in a process that was just forked, gives what it is to work with.
+    fn carry_out(&mut self, py: Python<'_>, action: Action) -> Option<WorkerStart> {
+        match action {
+            Action::Start(id, _) => return self.start(py, id),
+            Action::Drain(id) => self.processes.tell(id, Order::Drain),
+            Action::Stop(id) => self.processes.tell(id, Order::Stop),
+            Action::Abandon(id) => self.processes.signal(id, Signal::TERM),
+            Action::Kill(id) => {
+                if let Some(pid) = self.processes.pid(id) {
+                    log::error!("worker {pid} does not end in time and is killed");
+                }
+                self.processes.signal(id, Signal::KILL);
+            }
+        }
+        None
+    }
+
+    fn start(&mut self, py: Python<'_>, id: Id) -> Option<WorkerStart> {
+        let started = self.try_start(py);
+        match started {
+            Ok(Started::Parent(process)) => self.processes.add(id, process),
+            Ok(Started::Child(start)) => return Some(start),
+            Err(error) => {
+                log::error!(
+                    "a worker could not be started: {error}. Check the limits of processes and memory"
+                );
+                self.fleet.ended(id, self.now());
+            }
+        }
+        None
+    }
+
+    fn try_start(&self, py: Python<'_>) -> io::Result<Started> {
+        let (channel, end) = channel::pair()?;
+        let listeners = self.listeners.share()?;
+        let max_requests = self.configuration.max_requests();
+        let forked = process::fork(py).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(match forked {
+            None => Started::Child(WorkerStart { end, listeners, max_requests }),
+            Some(pid) => Started::Parent(Process {
+                pid,
+                channel,
+                most_memory: self.configuration.most_memory(),
+                has_failed: false,
+            }),
+        })
+    }
+
+    /// The part of this process that is a worker's: all else goes, and nothing outside changes by it.
+    fn into_worker(mut self, start: WorkerStart) -> Assignment {
+        self.listeners.hand_over();
+        if let Err(error) = pronghorn_engine::let_signals_pass() {
+            log::error!("signals of the terminal may end the worker: {error}");
+        }
+        self.signals.release();
+        Assignment {
+            end: start.end,
+            listeners: start.listeners,
+            configuration: self.configuration,
+            application: self.application,
+            max_requests: start.max_requests,
+        }
+    }
+
+    /// Tells whom it concerns what has been reached.
+    fn note_progress(&mut self) {
+        let settled = self.fleet.is_settled() && self.fleet.ending().is_none();
+        if !settled || std::mem::replace(&mut self.settled, settled) {
+            self.settled = settled;
+            return;
+        }
+        if !std::mem::replace(&mut self.announced, true) {
+            announce(&self.listeners.names());
+            self.take_over();
+        }
+        let count = self.fleet.serving_ids().count();
+        self.notifier
+            .ready(&format!("{count} workers serve at {}", self.listeners.names().join(", ")));
+        log::debug!("all workers serve");
+        forget_clean_pages();
+    }
+
+    /// The supervisor before can go.
+    fn take_over(&mut self) {
+        let Some(predecessor) = self.predecessor.take() else { return };
+        self.listeners.own();
+        if let Some(path) = &self.configuration.settings.pid {
+            match PidFile::take_over(path) {
+                Ok(file) => self.pid_file = Some(file),
+                Err(error) => log::error!("{error}"),
+            }
+        }
+        predecessor.take_over();
+    }
+
+    fn over(self) -> Result<Outcome, StartError> {
+        let code = match self.fleet.ending() {
+            Some(Ending::Failed) => {
+                return Err(StartError::new(self.failure.unwrap_or_else(|| DIED.to_owned())));
+            }
+            Some(Ending::Graceful) if self.was_cut => 1,
+            _ => self.forced.unwrap_or(0),
+        };
+        Ok(Outcome::Over(code))
+    }
+
+    /// Waits for something to happen.
+    fn wait(&self, py: Python<'_>) {
+        let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        watched.extend(
+            self.processes.iter().map(|(_, process)| PollFd::new(&process.channel, PollFlags::IN)),
+        );
+        watched
+            .extend(self.successor.iter().map(|successor| PollFd::new(successor, PollFlags::IN)));
+        let limit = self.longest_wait().map(|limit| Timespec {
+            tv_sec: limit.as_secs() as i64,
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        });
+        // Threads of an application that was imported before the fork may run meanwhile. An interruption is as good as an event.
+        let _ = py.detach(|| poll(&mut watched, limit.as_ref()));
+    }
+
+    fn longest_wait(&self) -> Option<Duration> {
+        let looks_at_memory = self.configuration.settings.max_memory.is_some();
+        let memory = looks_at_memory.then_some(self.memory_seen_at + MEMORY_LOOKS);
+        let due = [self.fleet.next_time(), self.ends_at, memory].into_iter().flatten().min();
+        let limit = due.map(|due| Duration::from_millis(due.saturating_sub(self.now())));
+        [limit, self.notifier.watchdog_interval()].into_iter().flatten().min()
+    }
+}
+
+/// What a worker is started with.
+struct WorkerStart {
+    end: channel::WorkerEnd,
+    listeners: Vec<pronghorn_engine::Listener>,
+    max_requests: Option<u64>,
+}
+
+/// Which of the two processes this is.
+enum Started {
+    Parent(Process),
+    Child(WorkerStart),
+}
+
+/// How long workers may take.
+fn patience(settings: &Settings) -> Patience {
+    Patience {
+        start: millis(settings.start_timeout),
+        graceful: millis(settings.graceful_timeout),
+        quick: QUICK,
+        waits_for_repair: settings.reload,
+    }
+}
+
+fn cannot_supervise(error: &io::Error) -> StartError {
+    StartError::new(format!(
+        "the supervisor cannot start. {error}. Check the limit of open files (ulimit -n)."
+    ))
+}
+
+const DIED: &str =
+    "a worker ended before it was ready. It did not say why. The messages above may tell more.";
+
+/// What an end that is asked to be quick waits for, in milliseconds; the workers' own limit is the same.
+const QUICK: u64 = 1_000;
+
+/// How often the memory of the workers is looked at, in milliseconds.
+const MEMORY_LOOKS: u64 = 1_000;
