@@ -101,6 +101,11 @@ impl Proxies {
                 && self.trusts(peer)
     }
 
+    /// Whether connections of `peer` have to begin with a header of the PROXY protocol.
+    pub(crate) fn announces(&self, peer: Peer) -> bool {
+        self.protocol.is_some() && self.protocol_peers.contains(peer)
+    }
+
     /// Whether the peer of a connection is believed.
     pub(crate) fn trusts(&self, peer: Peer) -> bool {
         match &self.trusted {

@@ -122,7 +122,9 @@ impl EventLoop {
     }
 
     fn begin(&mut self, socket: OwnedFd, peer: Peer, listener: usize) {
-        let token = self.conns.insert(Conn::new(socket, peer, listener as u16));
+        let mut conn = Conn::new(socket, peer, listener as u16);
+        conn.announces = self.config.proxies.announces(peer);
+        let token = self.conns.insert(conn);
         self.set_deadline(token, self.config.deadlines.head);
         // The kernel hands connections over with data there already, so reading at once usually saves a poll.
         self.read(token);

@@ -1,6 +1,7 @@
 //! Connections: what is known of each, and where it stands.
 
 mod accept;
+mod announcement;
 mod deadline;
 mod drain;
 mod finish;
@@ -35,6 +36,8 @@ pub(crate) struct Conn {
     pub(crate) peer: Peer,
     pub(crate) listener: u16,
     pub(crate) watched: Watched,
+    /// It has to begin with a header of the PROXY protocol, which is not complete.
+    pub(crate) announces: bool,
     pub(crate) noted: Noted,
     /// When its latest response was done, in milliseconds of the monotonic clock; 0 is never.
     pub(crate) answered_at: u64,
@@ -88,6 +91,7 @@ impl Conn {
             peer,
             listener,
             watched: Watched::Nothing,
+            announces: false,
             noted: Noted::default(),
             answered_at: 0,
             deadline: 0,

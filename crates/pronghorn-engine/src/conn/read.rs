@@ -56,13 +56,14 @@ impl EventLoop {
 
     /// Goes on with a connection that had more to read or write than one turn takes.
     pub(crate) fn proceed(&mut self, token: Token) {
-        match self.conns.get(token).map(|conn| &conn.phase) {
-            Some(Phase::Lingering) => self.discard(token),
-            Some(Phase::Head(_)) => self.parse_again(token),
-            Some(Phase::Idle | Phase::Body(_)) => self.read(token),
-            Some(Phase::Writing(..)) => self.resume_writing(token),
+        let Some(conn) = self.conns.get(token) else { return };
+        match conn.phase {
+            Phase::Lingering => self.discard(token),
+            Phase::Head(_) if !conn.announces => self.parse_again(token),
+            Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
+            Phase::Writing(..) => self.resume_writing(token),
             // Its request is complete by now: what more there is to read stays noted.
-            Some(Phase::Running) | None => {}
+            Phase::Running => {}
         }
     }
 
@@ -154,6 +155,9 @@ impl EventLoop {
                 if let Some(metrics) = &self.config.metrics {
                     metrics.received(read);
                 }
+                if conn.announces {
+                    return self.read_announcement(token, request);
+                }
                 if request.buffer.len() == read {
                     self.head_started(token);
                 }
@@ -200,7 +204,7 @@ impl EventLoop {
         }
     }
 
-    fn parse(&mut self, token: Token, mut request: Box<Request>) -> Step {
+    pub(super) fn parse(&mut self, token: Token, mut request: Box<Request>) -> Step {
         let limits = &self.config.limits;
         let Request { buffer, scanner, head, .. } = &mut *request;
         let parsed = match scanner.advance(buffer, limits, head) {
@@ -218,13 +222,13 @@ impl EventLoop {
         }
     }
 
-    fn head_incomplete(&mut self, token: Token, request: Box<Request>) -> Step {
+    pub(super) fn head_incomplete(&mut self, token: Token, request: Box<Request>) -> Step {
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         conn.phase = Phase::Head(request);
         if conn.noted.readable { Step::More } else { Step::Wait }
     }
 
-    fn refused(&mut self, token: Token, request: Box<Request>, error: Error) -> Step {
+    pub(super) fn refused(&mut self, token: Token, request: Box<Request>, error: Error) -> Step {
         self.refuse(token, request, error);
         Step::Left
     }
