@@ -10,6 +10,7 @@ mod half_close;
 mod limits;
 mod listeners;
 mod own_answers;
+mod proxies;
 mod requests;
 mod responses;
 mod server;
