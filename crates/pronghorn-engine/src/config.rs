@@ -8,6 +8,7 @@ use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
 use crate::access::AccessLog;
+use crate::address::Local;
 use crate::client::Proxies;
 use crate::metrics::Metrics;
 use crate::replacement::Replacement;
@@ -91,6 +92,21 @@ pub struct Deadlines {
 }
 
 impl Config {
+    /// Sees to what the logs need of the server, whose listeners are `locals`.
+    pub(crate) fn prepare_logs(&mut self, locals: &[Local]) {
+        if let Some(access) = &self.access {
+            access.name_listeners(locals);
+            self.timed |= access.is_timed();
+        }
+    }
+
+    /// Writes what waits to be written, within about a second.
+    pub(crate) fn close_logs(&self) {
+        if let Some(access) = &self.access {
+            access.close();
+        }
+    }
+
     /// What the server adds to every response, here to `request` at the time `date`.
     pub(crate) fn server_fields<'a>(
         &'a self,

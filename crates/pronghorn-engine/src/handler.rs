@@ -17,6 +17,9 @@ pub trait Handler: Send + Sync + 'static {
     /// A thread of the engine ends; called once on it, detached, after everything else.
     fn thread_stop(&self) {}
 
+    /// The logs were renamed: those of the handler's own are to be opened anew. Called with no lock held; must not wait.
+    fn reopen_logs(&self) {}
+
     /// The thread is about to call [`handle`](Handler::handle). May wait (for an interpreter's lock); the engine holds no lock of
     /// its own meanwhile.
     fn attach(&self) {}

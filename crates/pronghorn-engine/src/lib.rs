@@ -28,7 +28,7 @@ mod sys;
 mod timer;
 mod witness;
 
-pub use access::AccessLog;
+pub use access::{AccessLog, Format, FormatError, LogTarget, SyslogAddress};
 pub use address::{Local, Peer};
 pub use body::{Body, BodyError};
 pub use client::{

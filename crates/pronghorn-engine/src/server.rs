@@ -42,10 +42,11 @@ impl Server {
         let selector = Arc::new(Selector::new()?);
         let waker = Waker::new(&selector, WAKER)?;
         let orders = Orders::new(control, &selector)?;
-        let locals =
-            listeners.iter().enumerate().map(|(index, listener)| listener.local(index)).collect();
+        let numbered = listeners.iter().enumerate();
+        let locals: Vec<_> = numbered.map(|(index, listener)| listener.local(index)).collect();
         config.timed |= config.metrics.is_some();
         let sched = Sched::new(config.threads.max(1), FIRST);
+        config.prepare_logs(&locals);
         let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
         Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, orders)) })
     }
@@ -67,9 +68,7 @@ impl Server {
             metrics.set_state(WorkerState::Ready);
         }
         EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
-        if let Some(access) = &self.shared.config.access {
-            access.close();
-        }
+        self.shared.config.close_logs();
         Ok(())
     }
 }

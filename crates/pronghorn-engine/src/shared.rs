@@ -116,6 +116,14 @@ impl Shared {
         }
     }
 
+    /// The logs were renamed.
+    pub(crate) fn reopen_logs(&self) {
+        if let Some(access) = &self.config.access {
+            access.reopen();
+        }
+        self.handler.reopen_logs();
+    }
+
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }

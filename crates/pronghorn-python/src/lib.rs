@@ -4,6 +4,7 @@
 //! and know nothing of Python, [`app`] imports the application, [`start`] puts it all together, `serve` hands it to
 //! the engine, and `wsgi` runs a request.
 
+mod access_log;
 mod alone;
 pub mod app;
 mod attach;

@@ -1,22 +1,17 @@
 //! From settings and an application to a server that runs: listeners, handler, signals.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pronghorn_engine::{
-    AccessLog, Config, Control, Deadlines, Listener, Replacement, Server, Witness,
-};
+use pronghorn_engine::{Config, Control, Deadlines, Listener, Replacement, Server, Witness};
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
 use crate::app::StartError;
-use crate::listening::reason_of_creating;
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
-use crate::{fork, signals};
+use crate::{access_log, fork, signals};
 
 /// Who runs this process, and what it is to tell them.
 pub(crate) trait Role {
@@ -147,7 +142,7 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
         date: settings.date_header,
         proxies: settings.proxies(),
         request_ids: settings.request_id,
-        access: open_access_log(settings)?,
+        access: access_log::open(settings)?,
         ..Config::default()
     })
 }
@@ -155,18 +150,4 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
 /// A deadline of 0 is none.
 fn on(deadline: Duration) -> Option<Duration> {
     (!deadline.is_zero()).then_some(deadline)
-}
-
-fn open_access_log(settings: &Settings) -> Result<Option<Arc<AccessLog>>, StartError> {
-    let Some(path) = &settings.access_log else { return Ok(None) };
-    let file = match path.as_str() {
-        "-" => io::stdout().as_fd().try_clone_to_owned().map(File::from),
-        path => File::options().create(true).append(true).open(path),
-    };
-    file.and_then(AccessLog::new).map(|log| Some(Arc::new(log))).map_err(|error| {
-        StartError::new(format!(
-            "cannot open the access log {path}. {} Check access-log.",
-            reason_of_creating(&error)
-        ))
-    })
 }

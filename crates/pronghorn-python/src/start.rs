@@ -12,9 +12,9 @@ use crate::alone::serve_alone;
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
 use crate::configuration::Source;
-use crate::logging;
 use crate::settings::{self, Given, Settings, UsageError};
 use crate::supervisor::{self, Outcome};
+use crate::{access_log, logging};
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug)]
@@ -81,6 +81,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
     let configuration = source.configure(py, gathered, settings)?;
     if action == Action::CheckConfig {
         configuration.load(py)?;
+        access_log::check(&configuration.settings)?;
         return Ok(print("The settings are valid and the application can be imported.\n")?);
     }
     if !configuration.settings.supervisor {

@@ -1,125 +1,99 @@
-//! Writing the lines: a thread of its own, and a bounded buffer before it.
+//! The side that writes: a thread of its own.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Entry, line};
+use super::log::Queue;
+use super::losses::Losses;
+use super::sink::{Sink, Wait};
 
-/// How many bytes of lines wait at the most; more are dropped, and counted.
-const MOST_WAITING: usize = 1 << 20;
-
-/// Lines are written in batches this far apart.
+/// Lines are written in batches this far apart, unless there are many.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An access log that is open. [`close`](AccessLog::close), or dropping it, writes what waits.
-#[derive(Debug)]
-pub struct AccessLog {
+/// A buffer that grew beyond this is given back when a batch did not need it.
+const LARGEST_KEPT: usize = 256 << 10;
+
+const STACK: usize = 128 << 10;
+
+const TOO_SLOW: &str = "they are written too slowly: see where access-log goes";
+
+/// Starts the thread that writes the lines of `queue` to `sink`.
+pub(super) fn start(queue: Arc<Queue>, sink: Sink) -> io::Result<()> {
+    let mut writer = Writer { queue, losses: Losses::default() };
+    let builder = std::thread::Builder::new().name("pronghorn-log".to_owned());
+    builder.stack_size(STACK).spawn(move || writer.run(sink)).map(drop)
+}
+
+struct Writer {
     queue: Arc<Queue>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    losses: Losses,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    state: Mutex<State>,
-    filled: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    lines: Vec<u8>,
-    dropped: u64,
-    writer_waits: bool,
-    closed: bool,
-}
-
-impl AccessLog {
-    /// Writes to `file`, which may block without holding up requests.
-    ///
-    /// # Errors
-    /// The thread could not be started.
-    pub fn new(file: File) -> io::Result<Self> {
-        let queue = Arc::new(Queue::default());
-        let theirs = queue.clone();
-        let builder = std::thread::Builder::new().name("pronghorn-log".to_owned());
-        let thread = builder.stack_size(128 << 10).spawn(move || theirs.write_all_to(file))?;
-        Ok(AccessLog { queue, thread: Mutex::new(Some(thread)) })
-    }
-
-    /// Writes what waits, then ends; lines that come later are lost. Waits as long as the file blocks.
-    pub fn close(&self) {
-        self.queue.state().closed = true;
-        self.queue.filled.notify_one();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // A panic of the writer has been reported by itself.
-            let _ = thread.join();
-        }
-    }
-
-    pub(crate) fn log(&self, entry: &Entry<'_>) {
-        let mut state = self.queue.state();
-        if state.lines.len() >= MOST_WAITING {
-            state.dropped += 1;
-            return;
-        }
-        line::append(&mut state.lines, entry);
-        if mem::take(&mut state.writer_waits) {
-            drop(state);
-            self.queue.filled.notify_one();
-        }
-    }
-}
-
-impl Drop for AccessLog {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
-impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write_all_to(&self, mut file: File) {
-        let mut batch = Vec::new();
+impl Writer {
+    fn run(&mut self, mut sink: Sink) {
+        let mut lines = Vec::new();
         loop {
-            let (dropped, closed) = self.next_batch(&mut batch);
-            if dropped > 0 {
-                log::warn!(
-                    "{dropped} lines of the access log were dropped: it is written too slowly"
-                );
+            let orders = self.queue.next(&mut lines);
+            self.note_dropped(orders.dropped);
+            self.write(&mut sink, &lines);
+            give_back(&mut lines);
+            if orders.reopen {
+                reopen(&mut sink);
             }
-            if let Err(error) = file.write_all(&batch) {
-                log::warn!("the access log cannot be written, lines are lost: {}", error.kind());
-            }
-            batch.clear();
-            if closed {
+            if orders.close {
                 return;
             }
-            self.pause();
+            self.queue.pause(PAUSE);
         }
     }
 
-    /// Lets lines gather, unless the log is closed meanwhile.
-    fn pause(&self) {
-        let open = |state: &mut State| !state.closed;
-        let waited = self.filled.wait_timeout_while(self.state(), PAUSE, open);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    fn write(&mut self, sink: &mut Sink, lines: &[u8]) {
+        let written = sink.write(lines, self);
+        if let Err(unwritten) = written {
+            let lost = lines[unwritten.from..].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.queue.count_lost(lost);
+            self.losses.note(lost, || match unwritten.error {
+                Some(error) => error.to_string(),
+                None => TOO_SLOW.to_owned(),
+            });
+        }
     }
 
-    /// Waits for lines and swaps them into `batch`; gives how many were dropped, and whether the log is closed.
-    fn next_batch(&self, batch: &mut Vec<u8>) -> (u64, bool) {
-        let mut state = self.state();
-        while state.lines.is_empty() && !state.closed {
-            state.writer_waits = true;
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        mem::swap(&mut state.lines, batch);
-        (mem::take(&mut state.dropped), state.closed)
+    fn note_dropped(&mut self, dropped: u64) {
+        self.losses.note(dropped, || TOO_SLOW.to_owned());
     }
+}
+
+impl Wait for Writer {
+    fn goes_on(&mut self) -> bool {
+        let dropped = self.queue.take_dropped();
+        self.note_dropped(dropped);
+        self.queue.has_time()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let dropped = self.queue.take_dropped();
+        self.note_dropped(dropped);
+        self.losses.tell();
+        self.queue.ended();
+    }
+}
+
+fn reopen(sink: &mut Sink) {
+    match sink.reopen() {
+        Ok(()) => log::info!("the access log was reopened"),
+        Err(error) => log::error!(
+            "the access log cannot be reopened, it goes on where it went: {error}. Check access-log"
+        ),
+    }
+}
+
+fn give_back(lines: &mut Vec<u8>) {
+    if lines.len() < LARGEST_KEPT {
+        lines.shrink_to(LARGEST_KEPT);
+    }
+    lines.clear();
 }

@@ -49,6 +49,8 @@ impl EventLoop {
             access.log(&Entry {
                 client: request.client(conn.peer, &self.config.proxies),
                 request: &request,
+                listener: conn.listener,
+                fields: None,
                 status: refusal.status,
                 bytes: refusal.message.len() as u64 + 1,
             });

@@ -60,7 +60,8 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
         let (request, status) = (&*job.request, refusal.status);
         let client = request.client(job.peer, &config.proxies);
         let bytes = refusal.message.len() as u64 + 1;
-        access.log(&Entry { client, request, status, bytes });
+        let listener = job.listener;
+        access.log(&Entry { client, request, listener, fields: None, status, bytes });
     }
     if let Some(metrics) = &config.metrics {
         metrics.shed(why);

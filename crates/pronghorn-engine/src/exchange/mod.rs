@@ -165,6 +165,8 @@ impl<'a> Exchange<'a> {
             access.log(&Entry {
                 client: self.client(),
                 request: &self.job.request,
+                listener: self.job.listener,
+                fields: Some(&self.thread.fields),
                 status: self.status,
                 bytes: self.sent,
             });

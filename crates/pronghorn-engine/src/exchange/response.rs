@@ -296,6 +296,7 @@ impl Exchange<'_> {
         let server = self.thread.shared.config.server_fields(&date, &self.job.request);
         let mut response = Vec::new();
         error_response(&mut response, &refusal, facts, &server);
+        self.thread.fields.clear();
         self.status = refusal.status;
         self.sent = refusal.message.len() as u64 + 1;
         self.persistent = false;

@@ -23,7 +23,7 @@ impl EngineThread {
                     log::info!("{by}: finishing what ends within {} s", QUICK.as_secs());
                     self.shared.stop();
                 }
-                Order::Reopen => {}
+                Order::Reopen => self.shared.reopen_logs(),
                 Order::FailHealth => self.shared.health.fail(),
             }
         }
@@ -101,6 +101,7 @@ fn cut(event_loop: &EventLoop, hurried: bool) -> ! {
     } else {
         log::error!("the graceful timeout is over; connections still busy, which are cut: {busy}");
     }
+    event_loop.config.close_logs();
     log::logger().flush();
     // Who stops a server at once has been told, and wants it so.
     sys::exit_now(if hurried { 0 } else { OVERDUE })

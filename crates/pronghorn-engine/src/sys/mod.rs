@@ -26,7 +26,7 @@ pub(crate) use memory::append_lent;
 pub use pages::forget_clean_pages;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
-    resident_bytes, unix_seconds,
+    resident_bytes, unix_seconds, unix_time,
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use random::fill_random;

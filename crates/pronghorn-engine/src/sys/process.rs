@@ -38,6 +38,12 @@ pub(crate) fn resident_bytes(process: u32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
+/// Seconds since 1970 and the milliseconds of the current one, exact.
+pub(crate) fn unix_time() -> (u64, u32) {
+    let now = clock_gettime(ClockId::Realtime);
+    (now.tv_sec as u64, now.tv_nsec as u32 / 1_000_000)
+}
+
 /// Raises the soft limit of open descriptors to the hard limit.
 pub(crate) fn raise_descriptor_limit() {
     let maximum = getrlimit(Resource::Nofile).maximum;

@@ -17,6 +17,7 @@ mod given;
 mod keywords;
 mod kind;
 mod listen;
+mod log_target;
 mod mode;
 mod owner;
 mod print;

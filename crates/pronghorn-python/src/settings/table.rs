@@ -1,6 +1,8 @@
 //! The one table of settings. Flags, variables, file keys, keywords of `run()`, help, the reference page, shell
 //! completions and the man page all come from it.
 
+use pronghorn_engine::{Format, LogTarget};
+
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::mode::Mode;
@@ -224,12 +226,12 @@ settings! {
     }
 
     Logging {
-        /// Where the access log goes: a file, - for standard output, or syslog:PATH or syslog:HOST:PORT. Without it there is
-        /// none.
-        access_log: Maybe<Text> { placeholder: "FILE", aliases: &["access-logfile"] };
+        /// Where the access log goes: a file, - for standard output, syslog:PATH or syslog:HOST:PORT. syslog: alone is
+        /// /dev/log. Without it there is none.
+        access_log: Maybe<LogTarget> { placeholder: "FILE", aliases: &["access-logfile"] };
 
         /// What a line of the access log says: common, combined, json, or a text with gunicorn's atoms.
-        access_log_format: Text = "combined" { placeholder: "FORMAT", aliases: &["access-logformat"] };
+        access_log_format: Format = "combined" { placeholder: "FORMAT", aliases: &["access-logformat"] };
 
         /// The file the server's messages are appended to; - is standard error.
         error_log: Text = "-" { placeholder: "FILE", aliases: &["error-logfile", "log-file"] };

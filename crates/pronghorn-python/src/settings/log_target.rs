@@ -1,0 +1,84 @@
+//! Where logs go, and what their lines say, as people write it.
+
+use pronghorn_engine::{Format, LogTarget, SyslogAddress};
+
+use super::Address;
+use super::kind::Single;
+
+impl Single for LogTarget {
+    type Out = LogTarget;
+
+    fn expects() -> String {
+        "a path, -, syslog:, syslog:PATH or syslog:HOST:PORT".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<LogTarget, String> {
+        match text {
+            "" => Err(format!("expected {}", Self::expects())),
+            "-" => Ok(LogTarget::Stdout),
+            _ if text.contains('\0') => Err("a path has no NUL in it".to_owned()),
+            _ => match text.strip_prefix("syslog:") {
+                Some(address) => syslog(address).map(LogTarget::Syslog),
+                None => Ok(LogTarget::File(text.into())),
+            },
+        }
+    }
+}
+
+fn syslog(address: &str) -> Result<SyslogAddress, String> {
+    match address {
+        "" => Ok(SyslogAddress::Unix("/dev/log".into())),
+        _ if address.starts_with('/') => Ok(SyslogAddress::Unix(address.into())),
+        _ => match Address::parse(address)? {
+            Address::Tcp { host, port } if address.ends_with(&format!(":{port}")) => {
+                Ok(SyslogAddress::Udp(host, port))
+            }
+            _ => Err(format!("expected syslog:PATH or syslog:HOST:PORT, not syslog:{address}")),
+        },
+    }
+}
+
+impl Single for Format {
+    type Out = Format;
+
+    fn expects() -> String {
+        "common, combined, json, or a text such as %(h)s \"%(r)s\" %(s)s".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Format, String> {
+        Format::parse(text).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_of_each_kind() {
+        let udp = |host: &str, port| LogTarget::Syslog(SyslogAddress::Udp(host.to_owned(), port));
+        let unix = |path: &str| LogTarget::Syslog(SyslogAddress::Unix(path.into()));
+        for (text, target) in [
+            ("-", LogTarget::Stdout),
+            ("a.log", LogTarget::File("a.log".into())),
+            ("/var/log/syslog:x", LogTarget::File("/var/log/syslog:x".into())),
+            ("syslog:", unix("/dev/log")),
+            ("syslog:/run/log", unix("/run/log")),
+            ("syslog:localhost:514", udp("localhost", 514)),
+            ("syslog:[::1]:514", udp("::1", 514)),
+        ] {
+            assert_eq!(LogTarget::parse(text), Ok(target), "{text}");
+        }
+        for text in ["", "a\0b", "syslog:localhost", "syslog:x y:1", "syslog:::1", "syslog:h:99999"]
+        {
+            assert!(LogTarget::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_format_that_is_none_says_why() {
+        assert!(<Format as Single>::parse("combined").is_ok());
+        let reason = <Format as Single>::parse("%(z)s").expect_err("no atom");
+        assert!(reason.starts_with("%(z)s is no atom."), "{reason}");
+    }
+}
