@@ -14,7 +14,7 @@ const HEAD: &[u8] = b"POST /a%20b/%C3%A9?x=1&y=\"2\" HTTP/1.1\r\nHost: h\r\nX-On
     Content-Type: text/plain\r\nContent-Length: 0\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n";
 
 fn request(head: &[u8]) -> Box<Request> {
-    let mut request = Pool::default().take();
+    let mut request = Pool::default().take().expect("memory");
     request.buffer.extend_from_slice(head);
     let complete = HeadScanner::default().advance(head, &Limits::default(), &mut request.head);
     request.head_length = complete.ok().flatten().unwrap_or_default();
