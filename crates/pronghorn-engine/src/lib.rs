@@ -11,6 +11,7 @@ mod config;
 mod conn;
 mod control;
 mod date;
+mod early;
 mod event_loop;
 mod exchange;
 mod handler;
@@ -37,6 +38,7 @@ pub use client::{
 pub use config::{Config, Deadlines};
 pub use conn::Retained;
 pub use control::{Control, Order};
+pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
 pub use listener::{Access, Bind, Listener};

@@ -172,6 +172,7 @@ impl Listener {
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.address {
+            Bound::Tcp(address) if self.for_metrics => write!(f, "http://{address}/metrics"),
             Bound::Tcp(address) => write!(f, "http://{address}"),
             Bound::Unix(path) => write!(f, "unix:{}", path.display()),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::control::{Control, Orders};
+use crate::early::Kept;
 use crate::event_loop::{EventLoop, WAKER};
 use crate::handler::Handler;
 use crate::listener::Listener;
@@ -54,6 +55,11 @@ impl Server {
     /// A handle to end it by.
     pub fn handle(&self) -> ServerHandle {
         ServerHandle { shared: self.shared.clone() }
+    }
+
+    /// Takes in the connections that [`Early`](crate::Early) kept.
+    pub fn adopt(&self, kept: Vec<Kept>) {
+        self.shared.event_loop().adopt(kept);
     }
 
     /// Serves until drained, with the calling thread as the first leader.

@@ -1,6 +1,7 @@
 //! One process that serves by itself: without a supervisor, and in `run()`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pronghorn_engine::{Control, Replacement, Witness};
 use pyo3::prelude::*;
@@ -53,6 +54,14 @@ impl Role for Alone {
 
     fn replacement(&self) -> Option<Replacement> {
         None
+    }
+
+    fn is_first(&self) -> bool {
+        true
+    }
+
+    fn drain_delay(&self, settings: &Settings) -> Duration {
+        settings.drain_delay
     }
 
     fn witness(&self) -> Option<Arc<dyn Witness>> {

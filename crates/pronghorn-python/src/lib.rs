@@ -15,6 +15,7 @@ mod identity;
 mod interned;
 mod listening;
 pub mod logging;
+mod monitoring;
 mod pid_file;
 mod serve;
 pub mod settings;

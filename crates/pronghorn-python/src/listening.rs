@@ -55,6 +55,9 @@ impl Manner {
     /// # Errors
     /// Why it cannot be opened.
     pub(crate) fn open(&self, address: &Address) -> Result<Listener, StartError> {
+        if let Address::Metrics(address) = address {
+            return self.open(address).map(Listener::for_metrics);
+        }
         let opened = match address {
             Address::Unix(path) => Listener::open_unix(path, self.access, self.backlog),
             _ => resolve(address).and_then(|bind| Listener::open(&bind, self.backlog)),
@@ -82,6 +85,7 @@ fn resolve(address: &Address) -> io::Result<Bind> {
         Address::Tcp { host, port } => Bind::Tcp(look_up(host, *port)?),
         Address::Unix(path) => Bind::Unix(path.clone()),
         Address::Fd(number) => Bind::Fd(i32::try_from(*number).unwrap_or(i32::MAX)),
+        Address::Metrics(address) => resolve(address)?,
     })
 }
 

@@ -4,11 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pronghorn_engine::{Config, Control, Deadlines, Listener, Replacement, Server, Witness};
+use pronghorn_engine::{
+    Config, Control, Deadlines, Early, Listener, Metrics, Replacement, Server, Witness,
+};
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
 use crate::app::StartError;
+use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
 use crate::{access_log, fork, signals};
@@ -26,6 +29,18 @@ pub(crate) trait Role {
     fn control(&mut self) -> Control;
     /// How the server asks for another process in its place.
     fn replacement(&self) -> Option<Replacement>;
+    /// Where the process counts, if others count beside it.
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        None
+    }
+    /// How long the health check fails before an ordered drain begins; whoever orders it may have waited already.
+    fn drain_delay(&self, _settings: &Settings) -> Duration {
+        Duration::ZERO
+    }
+    /// Whether nobody else serves while the application is imported: then the process answers for itself.
+    fn is_first(&self) -> bool {
+        false
+    }
     /// Who is told how the server is.
     fn witness(&self) -> Option<Arc<dyn Witness>> {
         None
@@ -53,8 +68,10 @@ pub(crate) fn serve<'py>(
         max_requests: role.max_requests(),
         ..config(settings)?
     };
+    let config = monitored(config, settings, role)?;
     // Listeners and logs are open: what comes now needs no rights.
     role.settle(py)?;
+    let early = early(&config, &listeners, role)?;
     let application = load()?;
     if settings.debug {
         log::warn!("debug is on: clients see the tracebacks of failures");
@@ -75,6 +92,7 @@ pub(crate) fn serve<'py>(
     let control = if is_main { role.control() } else { Control::Nobody };
     let names = listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
     let served = Server::new(config, listeners, Arc::new(handler), control).and_then(|server| {
+        server.adopt(early.map_or_else(Vec::new, Early::finish));
         role.ready(&names);
         py.detach(|| server.run())
     });
@@ -94,7 +112,7 @@ pub(crate) fn announce(listeners: &[String]) {
     }
 }
 
-fn cannot_start(error: &io::Error) -> StartError {
+pub(crate) fn cannot_start(error: &io::Error) -> StartError {
     StartError::new(format!(
         "the server cannot start. {} Check the limits of open files and processes (ulimit -n, ulimit -u).",
         reason(error)

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 
 use super::Conn;
 use crate::address::Peer;
+use crate::early::Kept;
 use crate::event_loop::{Accepting, EventLoop};
 use crate::listener::Listener;
 use crate::sys::{self, Accepted, Ready};
@@ -83,12 +84,7 @@ impl EventLoop {
             Accepted::Connection(socket, address) => {
                 self.begin(socket, address.into(), index);
                 // At once, and not when the next one comes: that one is to wake another process.
-                if self.accepting == Accepting::Yes
-                    && self.conns.len() >= self.config.max_connections
-                {
-                    self.pause(Accepting::Full);
-                    return false;
-                }
+                return !self.pause_if_full();
             }
             Accepted::Empty => return false,
             Accepted::Retry => {}
@@ -106,6 +102,24 @@ impl EventLoop {
             self.pool.release();
             sys::memory_is_short()
         }
+    }
+
+    /// Takes in connections that were accepted before there was a server.
+    pub(crate) fn adopt(&mut self, kept: Vec<Kept>) {
+        self.now = sys::monotonic_millis();
+        for Kept { socket, peer, listener } in kept {
+            self.begin(socket, peer, listener);
+        }
+        self.pause_if_full();
+    }
+
+    fn pause_if_full(&mut self) -> bool {
+        let full =
+            self.accepting == Accepting::Yes && self.conns.len() >= self.config.max_connections;
+        if full {
+            self.pause(Accepting::Full);
+        }
+        full
     }
 
     /// A connection was closed: there is room for another.

@@ -36,8 +36,8 @@ pub(crate) use shared_memory::SharedMemory;
 pub use signal_queue::SignalQueue;
 pub use socket::adopt_descriptor;
 pub(crate) use socket::{
-    Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, recv, recv_lent,
-    reset_on_close, send, send_gathered, shutdown_write,
+    Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, peek, recv,
+    recv_lent, reset_on_close, send, send_gathered, shutdown_write,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use timer::Timer;

@@ -140,6 +140,19 @@ pub(crate) fn recv(socket: impl AsFd, buffer: &mut Vec<u8>, most: usize) -> io::
     Ok(read)
 }
 
+/// Looks at what [`recv`] would read now, and leaves it there.
+pub(crate) fn peek(socket: impl AsFd, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let there = loop {
+        match rustix::net::recv(socket.as_fd(), buffer.spare_capacity_mut(), RecvFlags::PEEK) {
+            Err(Errno::INTR) => {}
+            result => break result?.1,
+        }
+    };
+    // SAFETY: the read initialised these bytes.
+    unsafe { set_filled(buffer, there) };
+    Ok(there)
+}
+
 /// Reads once into the spare memory of `buffer`. `Ok(0)` is the peer's end.
 pub(crate) fn recv_lent(socket: impl AsFd, buffer: &mut dyn BodyBuffer) -> io::Result<usize> {
     let read = recv_uninit(socket, buffer.spare())?;

@@ -4,6 +4,7 @@ mod bodies;
 mod client;
 mod deadlines;
 mod drain;
+mod early;
 mod expect;
 mod given_up;
 mod half_close;

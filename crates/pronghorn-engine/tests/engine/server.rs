@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use pronghorn_engine::{
-    Bind, Body, BodyError, Config, Control, Exchange, Handler, Listener, Server, ServerHandle,
+    Bind, Body, BodyError, Config, Control, Exchange, Handler, Kept, Listener, Server, ServerHandle,
 };
 
 use crate::client::{Client, DEADLINE};
@@ -36,7 +36,17 @@ impl Running {
         listeners: Vec<Listener>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self::launch(config, listeners, Control::Nobody, handle)
+        Self::launch(config, listeners, Control::Nobody, Vec::new(), handle)
+    }
+
+    /// As [`start_with`](Running::start_with), with connections that were accepted before.
+    pub(crate) fn start_adopting(
+        config: Config,
+        listeners: Vec<Listener>,
+        kept: Vec<Kept>,
+        handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        Self::launch(config, listeners, Control::Nobody, kept, handle)
     }
 
     /// As [`start`](Running::start); signals of the process drain it. For tests in a process of their own.
@@ -44,19 +54,21 @@ impl Running {
         config: Config,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self::launch(config, vec![listener()], Control::Signals, handle)
+        Self::launch(config, vec![listener()], Control::Signals, Vec::new(), handle)
     }
 
     fn launch(
         config: Config,
         listeners: Vec<Listener>,
         control: Control,
+        kept: Vec<Kept>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
         let address = listeners[0].tcp_address();
         let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let handler = Arc::new(Function(handle));
         let server = Server::new(config, listeners, handler, control).expect("a server");
+        server.adopt(kept);
         let handle = server.handle();
         let (tell, ended) = channel();
         let thread = std::thread::spawn(move || {

@@ -18,6 +18,8 @@ pub enum Address {
     Unix(PathBuf),
     /// `fd://N`: a socket that is listening already.
     Fd(u32),
+    /// An address that is for the metrics alone: that of `--metrics`.
+    Metrics(Box<Address>),
 }
 
 impl Address {
@@ -125,6 +127,7 @@ impl fmt::Display for Address {
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Fd(number) => write!(f, "fd://{number}"),
+            Self::Metrics(address) => write!(f, "metrics:{address}"),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::declare::Setting;
 use super::error::sentence;
 use super::kind::Kind;
 use super::listen;
+use super::own;
 use super::table::{Settings, TABLE};
 use super::{Arity, UsageError};
 
@@ -80,6 +81,7 @@ impl Given {
         self.check_supervised(&settings)?;
         self.check_proxies(&settings)?;
         settings.bind = listen::addresses(self, &settings)?;
+        own::check(self, &settings)?;
         Ok(settings)
     }
 

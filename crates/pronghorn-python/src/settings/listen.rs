@@ -44,8 +44,16 @@ pub(super) fn addresses(given: &Given, settings: &Settings) -> Result<Vec<Addres
 }
 
 impl Settings {
-    /// Where to listen: what was asked for, or else at the sockets that were `inherited` from systemd, or else on loopback.
+    /// Where to listen: what was asked for, or else at the sockets that were `inherited` from systemd, or else on loopback; and the
+    /// address for the metrics.
     pub fn addresses(&self, inherited: &[RawFd]) -> Vec<Address> {
+        let for_metrics = self.metrics_address().map(|address| Address::Metrics(address.into()));
+        let mut addresses = self.addresses_to_serve_at(inherited);
+        addresses.extend(for_metrics);
+        addresses
+    }
+
+    fn addresses_to_serve_at(&self, inherited: &[RawFd]) -> Vec<Address> {
         if !self.bind.is_empty() {
             return self.bind.clone();
         }

@@ -6,6 +6,7 @@ use pronghorn_engine::{Format, LogTarget};
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::mode::Mode;
+use super::own::{MetricsPlace, UrlPath};
 use super::proxies::{BelievedList, HeaderName, PeerList, ProxyVersions};
 use super::workers::WorkerCount;
 use super::{Address, AppSpec, Owner};
@@ -242,10 +243,10 @@ settings! {
 
     Monitoring {
         /// Where Prometheus finds the metrics: an address of its own, written as `bind`, or a path on all addresses.
-        metrics: Maybe<Text> { placeholder: "ADDRESS" };
+        metrics: Maybe<MetricsPlace> { placeholder: "ADDRESS" };
 
         /// The path at which the server itself says whether it is ready: 200, or else 503.
-        health: Maybe<Text> { placeholder: "PATH" };
+        health: Maybe<UrlPath> { placeholder: "PATH" };
 
         /// The StatsD server that is told of requests: HOST:PORT, or unix:PATH.
         statsd_host: Maybe<Text> { placeholder: "ADDRESS" };
