@@ -140,12 +140,12 @@ impl EventLoop {
         conn.announces = self.config.proxies.announces(peer);
         let token = self.conns.insert(conn);
         self.set_deadline(token, self.config.deadlines.head);
-        // The kernel hands connections over with data there already, so reading at once usually saves a poll.
-        self.read(token);
         if let Some(metrics) = &self.config.metrics {
             metrics.accepted();
-            self.count_connection(token);
         }
+        // The kernel hands connections over with data there already, so reading at once usually saves a poll.
+        self.read(token);
+        self.count_connection(token);
     }
 
     fn exhausted(&mut self, error: &io::Error) {

@@ -1,0 +1,15 @@
+"""Takes as long to import as the file named in IMPORT_WAITS_FOR does not exist."""
+
+import os
+import sys
+import time
+
+print("importing", file=sys.stderr, flush=True)
+while not os.path.exists(os.environ["IMPORT_WAITS_FOR"]):
+    time.sleep(0.01)
+
+
+def app(environ, start_response):
+    """Answers with the path."""
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [environ["PATH_INFO"].encode()]
