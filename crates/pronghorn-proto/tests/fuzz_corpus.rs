@@ -13,6 +13,8 @@ mod conversation;
 mod cuts;
 #[path = "../fuzz/src/head.rs"]
 mod head;
+#[path = "../fuzz/src/proxies.rs"]
+mod proxies;
 #[path = "../fuzz/src/request.rs"]
 mod request;
 
@@ -29,6 +31,11 @@ fn head_corpus() {
 #[test]
 fn chunked_corpus() {
     replay("chunked", chunked::check);
+}
+
+#[test]
+fn proxies_corpus() {
+    replay("proxies", proxies::check);
 }
 
 #[test]

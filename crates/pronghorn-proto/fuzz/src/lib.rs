@@ -5,4 +5,5 @@ pub mod chunked;
 pub mod conversation;
 pub mod cuts;
 pub mod head;
+pub mod proxies;
 pub mod request;
