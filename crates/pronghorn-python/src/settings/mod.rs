@@ -21,6 +21,7 @@ mod log_target;
 mod mode;
 mod own;
 mod owner;
+mod peers;
 mod print;
 mod proxies;
 mod reference;

@@ -1,8 +1,6 @@
-//! What is in front of the server, as people write it.
+//! What is in front of the server and what of its words counts, as people write it.
 
-use std::net::IpAddr;
-
-use pronghorn_engine::{Believed, ForwardedHeader, Network, Peers, Proxies, Trusted};
+use pronghorn_engine::{Believed, ForwardedHeader, Proxies, Trusted};
 use pronghorn_proto::field::is_token;
 use pronghorn_proto::forwarded::is_x_forwarded;
 use pronghorn_proto::proxy::Versions;
@@ -10,65 +8,6 @@ use pronghorn_proto::proxy::Versions;
 use super::given::Given;
 use super::kind::Single;
 use super::{Settings, UsageError, nearest};
-
-/// Peers: addresses, networks, `unix` and `*`, with commas between. An empty text is nobody.
-pub struct PeerList;
-
-impl Single for PeerList {
-    type Out = Peers;
-
-    fn expects() -> String {
-        "addresses, networks such as 10.0.0.0/8, unix or *, with commas between; an empty text for nobody"
-            .to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Peers, String> {
-        let mut peers = Peers::default();
-        for entry in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
-            match entry {
-                "*" => peers.everyone = true,
-                "unix" => peers.unix = true,
-                _ => peers.networks.push(network(entry)?),
-            }
-        }
-        Ok(peers)
-    }
-}
-
-fn network(text: &str) -> Result<Network, String> {
-    let (address, length) = match text.split_once('/') {
-        Some((address, length)) => (address, Some(length)),
-        None => (text, None),
-    };
-    let address: IpAddr = address.parse().map_err(|_| no_address(text))?;
-    let most = if address.is_ipv4() { 32 } else { 128 };
-    let length = match length {
-        None => most,
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits
-            .parse()
-            .ok()
-            .filter(|length| *length <= most)
-            .ok_or_else(|| no_length(text, most))?,
-        Some(_) => return Err(no_length(text, most)),
-    };
-    let network = Network::new(address, length);
-    match network.contains(address) && network.first() != address.to_canonical() {
-        true => Err(format!("{text} is within {}/{length}: write that", network.first())),
-        false => Ok(network),
-    }
-}
-
-fn no_address(text: &str) -> String {
-    match text {
-        "" => "there is nothing between two commas".to_owned(),
-        _ if text.starts_with('[') => format!("{text} has brackets: write the address without"),
-        _ => format!("{text:?} is no address: expected {}", PeerList::expects()),
-    }
-}
-
-fn no_length(text: &str, most: u8) -> String {
-    format!("{text:?} is no network: expected 0 to {most} behind the slash")
-}
 
 /// One of a few words.
 trait Words: Copy + 'static {
@@ -230,50 +169,7 @@ impl Given {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn ip(text: &str) -> IpAddr {
-        text.parse().expect("an address")
-    }
-
-    #[test]
-    fn peers_as_people_write_them() {
-        assert_eq!(PeerList::parse("127.0.0.1,::1,unix"), Ok(Peers::local()));
-        assert_eq!(PeerList::parse(""), Ok(Peers::default()));
-        let all = Peers { everyone: true, ..Peers::default() };
-        assert_eq!(PeerList::parse("*"), Ok(all));
-        let networks = vec![
-            Network::new(ip("10.0.0.0"), 8),
-            Network::new(ip("2001:db8::"), 32),
-            Network::new(ip("192.0.2.1"), 32),
-        ];
-        let expected = Peers { networks, ..Peers::default() };
-        for text in [
-            "10.0.0.0/8,2001:db8::/32,192.0.2.1",
-            " ::ffff:10.0.0.0/104, 2001:db8::/32 ,192.0.2.1/32",
-        ] {
-            assert_eq!(PeerList::parse(text).as_ref(), Ok(&expected), "{text}");
-        }
-    }
-
-    #[test]
-    fn mistakes_in_peers_say_what_to_write() {
-        for (text, part) in [
-            ("localhost", "\"localhost\" is no address: expected addresses, networks"),
-            ("10.0.0.1/8", "10.0.0.1/8 is within 10.0.0.0/8: write that"),
-            ("10.0.0.0/33", "\"10.0.0.0/33\" is no network: expected 0 to 32 behind the slash"),
-            ("::/129", "expected 0 to 128 behind the slash"),
-            ("10.0.0.0/255.0.0.0", "expected 0 to 32 behind the slash"),
-            ("10.0.0.0/", "expected 0 to 32 behind the slash"),
-            ("10.0.0.0/+8", "expected 0 to 32 behind the slash"),
-            ("127.0.0.1,,::1", "there is nothing between two commas"),
-            ("[::1]", "[::1] has brackets: write the address without"),
-            ("10.0.0.256", "is no address"),
-            ("127.0.0.1:80", "is no address"),
-        ] {
-            let reason = PeerList::parse(text).expect_err(text);
-            assert!(reason.contains(part), "{text}: {reason}");
-        }
-    }
+    use crate::settings::from_keywords;
 
     #[test]
     fn what_is_believed() {
@@ -286,6 +182,32 @@ mod tests {
         let reason = BelievedList::parse("for,prto").expect_err("no such part");
         assert!(reason.ends_with("Did you mean proto?"), "{reason}");
         assert!(BelievedList::parse("for,,proto").is_err());
+    }
+
+    #[test]
+    fn what_cannot_go_together_is_said() {
+        let given = |pairs: &[(&str, &str)]| {
+            let keyword =
+                |(name, text): &(&str, &str)| ((*name).to_owned(), vec![(*text).to_owned()]);
+            let given = from_keywords(pairs.iter().map(keyword).collect()).expect("known");
+            given.resolve().map(|settings| settings.proxies()).map_err(|error| error.to_string())
+        };
+        let both = [("forwarded_count", "2"), ("forwarded_allow_ips", "10.0.0.0/8")];
+        let reason = given(&both).expect_err("one of both");
+        assert!(
+            reason.ends_with(
+                "With forwarded-count the peers are not looked at; leave out one of both."
+            ),
+            "{reason}"
+        );
+        let counted = given(&both[..1]).map(|proxies| proxies.trusted);
+        assert_eq!(counted, Ok(Trusted::Count(2)));
+        for part in ["for,port", "prefix", "x-forwarded-user"] {
+            let pairs = [("forwarded_header", "forwarded"), ("forwarded_fields", part)];
+            let reason = given(&pairs).expect_err(part);
+            assert!(reason.ends_with("there are for, proto and host."), "{reason}");
+        }
+        assert_eq!(given(&[]), Ok(Proxies::default()));
     }
 
     #[test]

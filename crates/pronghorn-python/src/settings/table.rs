@@ -7,7 +7,8 @@ use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::mode::Mode;
 use super::own::{MetricsPlace, UrlPath};
-use super::proxies::{BelievedList, HeaderName, PeerList, ProxyVersions};
+use super::peers::PeerList;
+use super::proxies::{BelievedList, HeaderName, ProxyVersions};
 use super::workers::WorkerCount;
 use super::{Address, AppSpec, Owner};
 
