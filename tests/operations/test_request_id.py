@@ -1,5 +1,6 @@
 """Identifiers of requests: a trusted proxy's or a new one, given to the application, the response and every refusal."""
 
+import contextlib
 import re
 
 import pytest
@@ -121,3 +122,22 @@ def test_pipelined_requests_have_different_ones(share):
         client.send(get() * 3)
         seen = [client.read_response().get("X-Request-ID") for _ in range(3)]
     assert len(set(seen)) == 3
+
+
+def test_workers_never_give_the_same(serve, tmp_path):
+    (tmp_path / "pids.py").write_text(
+        "import os\n"
+        "def app(environ, start_response):\n"
+        "    start_response('200 OK', [])\n"
+        "    return [f'{os.getpid()} {environ[\"HTTP_X_REQUEST_ID\"]}'.encode()]\n"
+    )
+    server = serve("pids:app", "--request-id", "--workers", "3", app_dir=tmp_path, supervised=True)
+    seen: dict[str, set[str]] = {}
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(50):
+            client = open_ones.enter_context(server.raw())
+            for _ in range(3):
+                worker, given = client.ask(get()).body.decode().split()
+                seen.setdefault(worker, set()).add(given)
+    assert len(seen) > 1, "one worker answered all"
+    assert len(set.union(*seen.values())) == 150
