@@ -116,6 +116,10 @@ struct Starting {
     cause: Cause,
     /// When it has taken too long.
     until: u64,
+    /// It waits for a repair of the application, and ends then.
+    waits: bool,
+    /// What it imports was changed since it began.
+    is_outdated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,14 +163,26 @@ impl Fleet {
         let starting = self.slots.iter_mut().filter_map(|slot| slot.starting.as_mut());
         for starting in starting.filter(|starting| patient && starting.id == id) {
             starting.until = u64::MAX;
+            starting.waits = true;
         }
     }
 
     /// A worker asks to be replaced.
     pub(super) fn asked(&mut self, id: Id, reason: Reason) {
-        for serving in self.serving().filter(|serving| serving.id == id) {
+        let serves = |slot: &&mut Slot| slot.serving.is_some_and(|serving| serving.id == id);
+        let Some(slot) = self.slots.iter_mut().find(serves) else { return };
+        if let Some(serving) = &mut slot.serving {
             serving.wanted.get_or_insert(Cause::Asked(reason));
         }
+        if let Some(starting) = slot.starting.as_mut().filter(|_| reason == Reason::Changed) {
+            starting.is_outdated = true;
+        }
+    }
+
+    /// Whether the worker `id`, which is being started, is to take the place of one that serves.
+    pub(super) fn replaces(&self, id: Id) -> bool {
+        let starts = |slot: &&Slot| slot.starting.is_some_and(|starting| starting.id == id);
+        self.slots.iter().find(starts).is_some_and(|slot| slot.serving.is_some())
     }
 
     /// A worker's process has ended.
@@ -182,8 +198,10 @@ impl Fleet {
                 return End::Crash;
             }
             if let Some(starting) = slot.starting.take_if(|starting| starting.id == id) {
-                slot.failed(now, !self.patience.waits_for_repair);
-                self.start_failed(starting.cause, now);
+                slot.failed(now, !starting.waits);
+                if !starting.is_outdated {
+                    self.start_failed(starting.cause, now);
+                }
                 return End::Start(starting.cause);
             }
         }
@@ -320,7 +338,8 @@ impl Fleet {
         let id = self.next_id;
         self.next_id += 1;
         let until = now.saturating_add(self.patience.start);
-        self.slots[index].starting = Some(Starting { id, cause, until });
+        self.slots[index].starting =
+            Some(Starting { id, cause, until, waits: false, is_outdated: false });
         self.actions.push(Action::Start(id, cause));
     }
 

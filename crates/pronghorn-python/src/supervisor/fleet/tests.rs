@@ -172,8 +172,27 @@ fn an_application_under_repair_is_waited_for() {
     // A change that breaks it: the old one stays, and asks again when it is changed again.
     fleet.asked(2, Reason::Changed);
     assert_eq!(fleet.advance(100_002), [Action::Start(3, Cause::Asked(Reason::Changed))]);
+    assert!(fleet.replaces(3));
     assert_eq!(fleet.ended(3, 100_003), End::Start(Cause::Asked(Reason::Changed)));
     assert_eq!(fleet.advance(200_000), []);
+    // It is repaired while what was broken is still being imported.
+    fleet.asked(2, Reason::Changed);
+    assert_eq!(fleet.advance(200_000), [Action::Start(4, Cause::Asked(Reason::Changed))]);
+    fleet.asked(2, Reason::Changed);
+    assert_eq!(fleet.ended(4, 200_001), End::Start(Cause::Asked(Reason::Changed)));
+    assert_eq!(fleet.advance(300_000), [Action::Start(5, Cause::Asked(Reason::Changed))]);
+}
+
+#[test]
+fn a_worker_that_dies_while_it_imports_is_not_started_again_and_again() {
+    let mut fleet = Fleet::new(1, Patience { waits_for_repair: true, ..PATIENCE });
+    assert_eq!(fleet.advance(0), [Action::Start(1, Cause::Start)]);
+    assert!(!fleet.replaces(1));
+    fleet.ended(1, 0);
+    assert_eq!(fleet.advance(0), [Action::Start(2, Cause::Start)]);
+    fleet.ended(2, 0);
+    assert_eq!(fleet.advance(0), []);
+    assert_eq!(fleet.next_time(), Some(pause(2)));
 }
 
 /// A generator of numbers that is the same each time (splitmix64).
