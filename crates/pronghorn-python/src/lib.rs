@@ -17,6 +17,7 @@ mod listening;
 pub mod logging;
 mod monitoring;
 mod pid_file;
+mod reload;
 mod serve;
 pub mod settings;
 mod signals;

@@ -14,7 +14,7 @@ use crate::app::StartError;
 use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
-use crate::{access_log, fork, signals};
+use crate::{access_log, fork, reload, signals};
 
 /// Who runs this process, and what it is to tell them.
 pub(crate) trait Role {
@@ -62,8 +62,9 @@ pub(crate) fn serve<'py>(
     listeners: Vec<Listener>,
     role: &mut dyn Role,
 ) -> Result<(), StartError> {
+    let replacement = role.replacement();
     let config = Config {
-        replacement: role.replacement(),
+        replacement: replacement.clone(),
         witness: role.witness(),
         max_requests: role.max_requests(),
         ..config(settings)?
@@ -72,6 +73,7 @@ pub(crate) fn serve<'py>(
     // Listeners and logs are open: what comes now needs no rights.
     role.settle(py)?;
     let early = early(&config, &listeners, role)?;
+    reload::note_files(settings);
     let application = load()?;
     if settings.debug {
         log::warn!("debug is on: clients see the tracebacks of failures");
@@ -88,6 +90,7 @@ pub(crate) fn serve<'py>(
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
+    let watch = replacement.and_then(reload::watch);
     let is_main = signals::put_aside(py);
     let control = if is_main { role.control() } else { Control::Nobody };
     let names = listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -97,6 +100,7 @@ pub(crate) fn serve<'py>(
         py.detach(|| server.run())
     });
     signals::put_back(py);
+    watch.into_iter().for_each(|watch| watch.end(py));
     served.map_err(|error| cannot_start(&error))
 }
 
@@ -147,7 +151,7 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
             request_grace: settings.request_timeout_grace,
             slow_request: on(settings.slow_request),
             queue: on(settings.queue_timeout),
-            ..Deadlines::default()
+            ..idle_at_drain(settings)
         },
         threads: settings.threads as usize,
         promote_after: settings.promote_after,
@@ -163,6 +167,14 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
         access: access_log::open(settings)?,
         ..Config::default()
     })
+}
+
+/// A browser keeps its connections: with `reload` they end with the code they were opened to.
+fn idle_at_drain(settings: &Settings) -> Deadlines {
+    match settings.reload {
+        true => Deadlines { drain_idle: Duration::ZERO, ..Deadlines::default() },
+        false => Deadlines::default(),
+    }
 }
 
 /// A deadline of 0 is none.

@@ -79,6 +79,7 @@ impl Given {
     pub fn resolve(&self) -> Result<Settings, UsageError> {
         let mut settings = Settings::from_given(self)?.combined();
         self.check_supervised(&settings)?;
+        self.check_reload(&settings)?;
         self.check_proxies(&settings)?;
         settings.bind = listen::addresses(self, &settings)?;
         own::check(self, &settings)?;
@@ -119,6 +120,19 @@ impl Given {
                 name.replace('_', "-")
             ))),
             _ => Ok(()),
+        }
+    }
+
+    /// What was imported before the fork is as it was then.
+    fn check_reload(&self, settings: &Settings) -> Result<(), UsageError> {
+        match settings.reload && settings.preload {
+            false => Ok(()),
+            true => Err(UsageError::new(format!(
+                "{} and {} exclude each other. An application that is imported once does not see its files change. \
+                 Leave out one of them.",
+                self.as_typed("reload"),
+                self.as_typed("preload")
+            ))),
         }
     }
 
@@ -238,5 +252,13 @@ mod tests {
             .to_string();
         assert!(message.starts_with("WEB_CONCURRENCY=4 needs the supervisor."), "{message}");
         assert!(alone.resolve().is_ok());
+    }
+
+    #[test]
+    fn what_is_imported_once_is_not_reloaded() {
+        let both =
+            given("reload", "true", Origin::Flag).over(given("preload", "true", variable("P")));
+        let message = both.resolve().expect_err("one or the other").to_string();
+        assert!(message.starts_with("--reload and P=true exclude each other."), "{message}");
     }
 }

@@ -72,6 +72,12 @@ impl WorkerEnd {
     }
 }
 
+impl AsFd for WorkerEnd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 impl From<WorkerEnd> for OwnedFd {
     fn from(end: WorkerEnd) -> Self {
         end.0

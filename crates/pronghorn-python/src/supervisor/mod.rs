@@ -183,7 +183,7 @@ impl Supervisor {
     }
 
     fn start(&mut self, py: Python<'_>, id: Id) -> Option<WorkerStart> {
-        let started = self.try_start(py);
+        let started = self.try_start(py, self.fleet.replaces(id));
         match started {
             Ok(Started::Parent(process)) => self.processes.add(id, process),
             Ok(Started::Child(start)) => return Some(start),
@@ -197,13 +197,13 @@ impl Supervisor {
         None
     }
 
-    fn try_start(&self, py: Python<'_>) -> io::Result<Started> {
+    fn try_start(&self, py: Python<'_>, replaces: bool) -> io::Result<Started> {
         let (channel, end) = channel::pair()?;
         let listeners = self.listeners.share()?;
         let max_requests = self.configuration.max_requests();
         let forked = process::fork(py).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(match forked {
-            None => Started::Child(WorkerStart { end, listeners, max_requests }),
+            None => Started::Child(WorkerStart { end, listeners, max_requests, replaces }),
             Some(pid) => Started::Parent(Process {
                 pid,
                 channel,
@@ -226,6 +226,7 @@ impl Supervisor {
             configuration: self.configuration,
             application: self.application,
             max_requests: start.max_requests,
+            replaces: start.replaces,
         }
     }
 
@@ -301,6 +302,7 @@ struct WorkerStart {
     end: channel::WorkerEnd,
     listeners: Vec<pronghorn_engine::Listener>,
     max_requests: Option<u64>,
+    replaces: bool,
 }
 
 /// Which of the two processes this is.

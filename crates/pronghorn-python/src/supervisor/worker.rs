@@ -1,6 +1,7 @@
 //! A worker: what the child does after the fork.
 
 use std::io;
+use std::os::fd::AsFd as _;
 
 use pronghorn_engine::{Control, Listener, Replacement};
 use pyo3::prelude::*;
@@ -9,6 +10,7 @@ use super::channel::{Message, WorkerEnd};
 use crate::app::StartError;
 use crate::configuration::Configuration;
 use crate::identity::Identity;
+use crate::reload;
 use crate::serve::{Role, serve};
 
 /// What a worker is given.
@@ -19,6 +21,8 @@ pub(crate) struct Assignment {
     /// The application, if it was imported before the fork.
     pub(super) application: Option<Py<PyAny>>,
     pub(super) max_requests: Option<u64>,
+    /// Whether another one serves in its place as long as it does not.
+    pub(super) replaces: bool,
 }
 
 /// The exit code of a worker that could not start, as gunicorn's.
@@ -26,7 +30,8 @@ const NOT_STARTED: i32 = 3;
 
 /// Serves until told to end; gives the exit code.
 pub(crate) fn work(py: Python<'_>, assignment: Assignment) -> i32 {
-    let Assignment { end, listeners, configuration, application, max_requests } = assignment;
+    let Assignment { end, listeners, configuration, application, max_requests, replaces } =
+        assignment;
     let load = || match application {
         Some(application) => Ok(application.into_bound(py)),
         None => configuration.load(py),
@@ -37,6 +42,10 @@ pub(crate) fn work(py: Python<'_>, assignment: Assignment) -> i32 {
         Ok(()) => 0,
         Err(error) => {
             end.say(&Message::Failed(error.to_string()));
+            if configuration.settings.reload && !replaces {
+                // To try again before anything is changed would be in vain.
+                reload::wait_for_change(py, &configuration.settings, end.as_fd());
+            }
             NOT_STARTED
         }
     }

@@ -1,0 +1,90 @@
+//! Starting again when a file of the application changes, for development.
+//!
+//! A bell rings when something changes in a folder; what has changed, if anything, is seen by comparing the files with what they
+//! were. Files that no bell rings for, as on some network file systems, are compared once a second.
+
+mod bell;
+mod folder;
+mod modules;
+mod snapshot;
+mod watched;
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use pronghorn_engine::{Reason, Replacement};
+use pyo3::prelude::*;
+
+use self::bell::Stop;
+use self::watched::Watched;
+use crate::settings::Settings;
+
+/// Notes what the files of the application are like, before it is imported: no change after that goes unseen. Does nothing unless
+/// `reload` is on.
+pub(crate) fn note_files(settings: &Settings) {
+    if settings.reload {
+        *noted() = Some(Watched::new(settings));
+    }
+}
+
+/// Begins to ask for another process at each change since [`note_files`]; nothing without that.
+pub(crate) fn watch(replacement: Replacement) -> Option<Watch> {
+    let mut watched = noted().take()?;
+    let stop = Stop::new().inspect_err(|error| cannot_watch(error)).ok()?;
+    let theirs = stop.clone();
+    let ask = move || {
+        while let Some(path) = watched.next_change(theirs.as_fd()) {
+            log::info!("{} has changed: starting again", shown(&path));
+            replacement.ask(Reason::Changed);
+        }
+    };
+    let thread = thread::Builder::new().name("pronghorn-reload".to_owned()).spawn(ask);
+    let thread = thread.inspect_err(|error| cannot_watch(error)).ok()?;
+    Some(Watch { stop, thread })
+}
+
+/// Waits for a change since [`note_files`], for an application that could not be imported, or until there is something to read from
+/// `orders`.
+pub(crate) fn wait_for_change(py: Python<'_>, settings: &Settings, orders: BorrowedFd<'_>) {
+    let mut watched = noted().take().unwrap_or_else(|| Watched::new(settings));
+    watched.add_import_path(py);
+    log::info!("waiting for a change of the application's files");
+    if let Some(path) = py.detach(|| watched.next_change(orders)) {
+        log::info!("{} has changed: starting again", shown(&path));
+    }
+}
+
+/// A thread that watches files.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    stop: Stop,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Ends it: it must not wait for an interpreter that ends.
+    pub(crate) fn end(self, py: Python<'_>) {
+        self.stop.stop();
+        if py.detach(|| self.thread.join()).is_err() {
+            log::error!("the thread that watches files panicked; please report this");
+        }
+    }
+}
+
+/// Relative to the working directory, as a person names it.
+fn shown(path: &Path) -> std::path::Display<'_> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(folder).unwrap_or(path).display()
+}
+
+fn cannot_watch(error: &dyn std::fmt::Display) {
+    log::error!("the application's files cannot be watched: {error}");
+}
+
+fn noted() -> MutexGuard<'static, Option<Watched>> {
+    NOTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static NOTED: Mutex<Option<Watched>> = Mutex::new(None);
