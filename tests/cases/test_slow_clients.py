@@ -41,6 +41,20 @@ def test_a_stream_to_a_reader_of_a_kilobyte_a_second_keeps_memory_flat(serve):
         assert_prompt(server)
 
 
+def test_all_of_two_gigabytes_arrives_while_memory_stays_flat(serve):
+    server = serve("streams:app")
+    with server.raw(timeout=50) as client:
+        client.send(head(b"GET /large HTTP/1.0"))
+        before = process.resident(server.pid)
+        received, most = 0, before
+        buffer = bytearray(MIB)
+        while count := client.socket.recv_into(buffer):
+            received += count
+            most = max(most, process.resident(server.pid))
+        assert received >= 32768 * 65536
+    assert most - before < 8 * MIB
+
+
 def test_the_write_deadline_ends_a_stream_and_closes_its_iterator(serve):
     server = serve("streams:app", "--write-timeout", "500ms")
     with server.raw(receive_buffer=8192) as client:
