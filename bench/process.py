@@ -53,12 +53,12 @@ class Server:
         try:
             self._wait_until_ready()
         except BaseException:
-            self._stop()
+            self.stop()
             raise
         return self
 
     def __exit__(self, *_exception):
-        self._stop()
+        self.stop()
 
     def clock(self):
         """Return a `CpuClock` of now."""
@@ -68,6 +68,20 @@ class Server:
         """Return the proportional and the resident set size of the whole tree, in KiB, as a dict."""
         sizes = [_memory_kib(pid) for pid in self._tree()]
         return {"pss_kib": sum(size["Pss"] for size in sizes), "rss_kib": sum(size["Rss"] for size in sizes)}
+
+    def spread(self):
+        """Let the server have every core; return the id of its first process."""
+        for pid in self._tree():
+            os.sched_setaffinity(pid, range(os.cpu_count()))
+        return self._process.pid
+
+    def stop(self):
+        """End the process group: politely, then by force."""
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(STOP_SECONDS)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
 
     def _tree(self):
         """Return the ids of the server's process and all its descendants."""
@@ -95,14 +109,6 @@ class Server:
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it printed nothing"
-
-    def _stop(self):
-        """End the process group: politely, then by force."""
-        self._signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(STOP_SECONDS)
-        self._signal(signal.SIGKILL)
-        self._process.wait()
 
     def _signal(self, number):
         with contextlib.suppress(ProcessLookupError):

@@ -21,7 +21,13 @@ COMPARED = {
     "mixed": ("rate", False),
     "idle": ("bytes_each", True),
     "memory": ("pss_kib", True),
+    "options": ("cpu_us", True),
+    "start": ("start_ms", True),
+    "roll": ("times_p99", True),
 }
+
+# Where ours are compared with each other: the server all are divided by.
+OWN_REFERENCES = {"options": "pronghorn"}
 
 # The columns of the tables: heading, how a cell is written, and the number it shows.
 LOAD_COLUMNS = (
@@ -47,6 +53,16 @@ COLUMNS = {
         ("PSS MB", "{:.1f}", "pss_mb"),
     ),
     "memory": (("PSS MB", "{:.1f}", "pss_mb"), ("RSS MB", "{:.1f}", "rss_mb")),
+    "start": (("start ms", "{:.0f}", "start_ms"),),
+    "roll": (
+        ("p50 ms", "{:.3f}", "p50_ms"),
+        ("p99 ms", "{:.3f}", "p99_ms"),
+        ("p50 ms rolling", "{:.3f}", "p50_ms_rolling"),
+        ("p99 ms rolling", "{:.3f}", "p99_ms_rolling"),
+        ("x p99", "{:.2f}", "times_p99"),
+        ("rolls", "{:.0f}", "rolls"),
+        ("failed", "{:.0f}", "failed"),
+    ),
 }
 
 
@@ -101,7 +117,10 @@ def table(workload, specs, samples):
 
 
 def _references(workload, measured, samples):
-    """Return the servers all are divided by: the floor, where it does the same work, and the best peer."""
+    """Return the servers all are divided by: the floor, where it does the same work, and the best peer, or one of ours."""
+    own = OWN_REFERENCES.get(workload)
+    if own in {spec.name for spec in measured}:
+        return [own]
     floor = [spec.name for spec in measured if spec.name == "floor" and COMPARED[workload][0] == "cpu_us"]
     best = _best_peer(workload, measured, samples)
     return floor + ([best] if best else [])

@@ -15,7 +15,7 @@ import report
 from load import LoadError
 from process import NotReady, Server, free_port, priority
 from servers import BENCH, all_servers
-from workloads import WORKLOADS, WrongAnswer
+from workloads import WORKLOADS, ColdWorkload, WrongAnswer
 
 
 def main():
@@ -58,6 +58,8 @@ def measure(workload, specs, rounds, seconds):
 
 def measure_once(workload, spec, seconds):
     """Start one server, check its answer, measure it for `seconds` and stop it."""
+    if isinstance(workload, ColdWorkload):
+        return workload.measure(spec, workload.app, seconds)
     port = free_port()
     with tempfile.TemporaryFile() as output:
         command = spec.argv(workload.app, port)
@@ -74,7 +76,7 @@ def _is_there(spec):
 
 
 def _summary(sample):
-    shown = ("rate", "p99_ms", "cpu_us", "bytes_each", "pss_kib")
+    shown = ("start_ms", "rate", "p99_ms", "p99_ms_rolling", "cpu_us", "bytes_each", "pss_kib")
     return ", ".join(f"{key} {sample[key]:,.2f}" for key in shown if sample.get(key) is not None)
 
 

@@ -11,6 +11,7 @@ CONNECTIONS = "12000"  # above what the idle workload holds
 KEEP_ALIVE = 120  # seconds; above what the idle workload takes
 
 PYTHON_WORKLOADS = frozenset({"hello", "close", "json", "echo", "mixed", "idle", "memory"})
+PRONGHORN_WORKLOADS = PYTHON_WORKLOADS | {"options", "start"}
 CONSTANT_WORKLOADS = frozenset({"hello", "close", "idle", "memory"})
 
 
@@ -92,12 +93,12 @@ def _waitress():
     return ServerSpec("waitress", 8, command, "waitress")
 
 
-def _pronghorn():
+def _pronghorn(name="pronghorn", workloads=PRONGHORN_WORKLOADS, options=()):
     command = (
         *(str(ROOT / ".venv/bin/pronghorn"), "bench_app:{app}", "--bind", "127.0.0.1:{port}"),
-        *("--threads", "8", "--keep-alive", f"{KEEP_ALIVE}s"),
+        *("--threads", "8", "--keep-alive", f"{KEEP_ALIVE}s", *options),
     )
-    return ServerSpec("pronghorn", 8, command)
+    return ServerSpec(name, 8, command, workloads=frozenset(workloads))
 
 
 def _built(name, program, address):
@@ -110,6 +111,9 @@ def all_servers(target):
         _built("floor", target / "release/floor", "{port}"),
         _built("pronghorn-hello", target / "release/examples/hello", "127.0.0.1:{port}"),
         _pronghorn(),
+        _pronghorn("pronghorn-access-log", {"options"}, ("--access-log", "/tmp/pronghorn-bench-access.log")),
+        _pronghorn("pronghorn-metrics", {"options"}, ("--metrics", "/metrics")),
+        _pronghorn("pronghorn-4-workers", {"roll"}, ("--workers", "4")),
         _freastal(),
         _peregrine("peregrine", 0),
         _peregrine("peregrine-8", 8),
@@ -120,6 +124,6 @@ def all_servers(target):
         _granian("granian", 1),
         _granian("granian-8", 8),
         _gunicorn("gunicorn-sync", 1, "sync", PYTHON_WORKLOADS - {"idle"}),  # it never keeps a connection
-        _gunicorn("gunicorn-8", 8, "gthread"),
+        _gunicorn("gunicorn-8", 8, "gthread", PYTHON_WORKLOADS | {"start"}),
         _waitress(),
     ]

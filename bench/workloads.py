@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import load
+import production
 from process import LOAD_CORE
 from servers import BENCH
 
@@ -44,6 +45,14 @@ class Workload:
     measure: Callable
 
 
+@dataclass(frozen=True)
+class ColdWorkload:
+    """A workload that starts its servers itself: `measure` takes a `servers.ServerSpec`, `app` and seconds."""
+
+    app: str
+    measure: Callable
+
+
 def check_hello(port):
     """Expect the greeting over HTTP/1.1."""
     _expect(_fetch(port, "GET", "/"), b"Hello, World!\n")
@@ -58,6 +67,13 @@ def check_close(port):
         _expect((reply.status, reply.read()), b"Hello, World!\n")
         if client.recv(1):
             raise WrongAnswer("the connection stayed open after HTTP/1.0")
+
+
+def check_numbered(port):
+    """Expect a process id and the name that was asked for."""
+    status, body = _fetch(port, "GET", "/name")
+    if status != 200 or not body.endswith(b" name"):
+        raise WrongAnswer(f"status {status} and {body[:40]!r} instead of a process id and a name")
 
 
 def check_json(port):
@@ -196,4 +212,7 @@ WORKLOADS = {
     "mixed": Workload("mixed", check_mixed, measure_mixed),
     "idle": Workload("hello", check_hello, measure_idle),
     "memory": Workload("hello", check_hello, measure_memory),
+    "options": Workload("hello", check_hello, measure_hello),
+    "start": ColdWorkload("hello", production.measure_start),
+    "roll": Workload("numbered", check_numbered, production.measure_roll),
 }

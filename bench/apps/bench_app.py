@@ -5,6 +5,7 @@ Every response sets Content-Length: some servers fall back to chunks without it,
 """
 
 import json
+import os
 import time
 
 HELLO = b"Hello, World!\n"
@@ -31,6 +32,13 @@ def echo(environ, start_response):
     """Answer the request's body."""
     body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
     start_response("200 OK", [("Content-Type", "application/octet-stream"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def numbered(environ, start_response):
+    """Answer the process's id and the path's name: who answers, and to what."""
+    body = f"{os.getpid()} {environ['PATH_INFO'].strip('/')}".encode()
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
     return [body]
 
 
