@@ -4,6 +4,7 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 
 use crate::exchange::Exchange;
+use crate::watchdog::{Stack, Work};
 
 /// Answers requests.
 ///
@@ -37,6 +38,29 @@ pub trait Handler: Send + Sync + 'static {
         let _ = length;
         None
     }
+
+    /// What threads are doing: one of them, or all that run code of the application. Called attached, by a thread that serves no
+    /// requests.
+    fn stacks(&self, only: Option<u64>) -> Vec<Stack> {
+        let _ = only;
+        Vec::new()
+    }
+
+    /// As [`stacks`](Handler::stacks), when the interpreter's lock is not to be had: called detached, by any thread, and must not wait.
+    fn stacks_at_once(&self, only: Option<u64>) -> Vec<Stack> {
+        let _ = only;
+        Vec::new()
+    }
+
+    /// Makes the code that answers a request end soon, as by an exception. Called attached, by a thread that serves no requests,
+    /// and under a lock that the request's end waits for: must not run code of the application.
+    fn interrupt(&self, work: Work) {
+        let _ = work;
+    }
+
+    /// A request that was interrupted has ended on this thread: an interruption that had no effect yet must not have any on
+    /// what comes next. Called attached.
+    fn forget_interrupt(&self) {}
 }
 
 /// Memory that a handler lends for a request's body.

@@ -28,6 +28,7 @@ mod signals;
 mod sys;
 mod timer;
 mod witness;
+mod watchdog;
 
 pub use access::{AccessLog, Format, FormatError, LogTarget, SyslogAddress};
 pub use address::{Local, Peer};
@@ -51,3 +52,4 @@ pub use sys::{
     lock_folder, note_fork, open_standard_streams, release_signals,
 };
 pub use witness::Witness;
+pub use watchdog::{Stack, Work};

@@ -10,9 +10,10 @@ use crate::event_loop::{EventLoop, WAKER};
 use crate::handler::Handler;
 use crate::listener::Listener;
 use crate::metrics::WorkerState;
-use crate::sched::{EngineThread, FIRST, Sched, start_monitor};
+use crate::sched::{EngineThread, FIRST, LAST_WORDS, Sched, start_monitor};
 use crate::shared::Shared;
 use crate::sys::{Selector, Waker, raise_descriptor_limit};
+use crate::watchdog::{Watch, start_watchdog};
 
 /// A server ready to run: its listeners accept into their backlogs already.
 pub struct Server {
@@ -49,7 +50,9 @@ impl Server {
         let sched = Sched::new(config.threads.max(1), FIRST);
         config.prepare_logs(&locals);
         let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
-        Ok(Server { shared: Arc::new(Shared::new(event_loop, sched, waker, locals, orders)) })
+        let watch = Watch::new(orders.own_the_process())?;
+        let shared = Shared::new(event_loop, sched, waker, locals, orders, watch);
+        Ok(Server { shared: Arc::new(shared) })
     }
 
     /// A handle to end it by.
@@ -65,8 +68,9 @@ impl Server {
     /// Serves until drained, with the calling thread as the first leader.
     ///
     /// # Errors
-    /// The monitor thread could not be started.
+    /// A thread to watch over the others could not be started.
     pub fn run(self) -> io::Result<()> {
+        let watchdog_ended = start_watchdog(&self.shared)?;
         if !self.shared.single() {
             start_monitor(&self.shared)?;
         }
@@ -74,6 +78,9 @@ impl Server {
             metrics.set_state(WorkerState::Ready);
         }
         EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
+        self.shared.watch.stop();
+        // It may wait for an interpreter that is not to be had.
+        let _ = watchdog_ended.recv_timeout(LAST_WORDS);
         self.shared.config.close_logs();
         Ok(())
     }
@@ -88,6 +95,11 @@ impl ServerHandle {
     /// The health check fails from now on; nothing else changes.
     pub fn fail_health(&self) {
         self.shared.health.fail();
+    }
+
+    /// Writes to the log what all threads are doing and which requests they serve, whatever they are busy with.
+    pub fn print_stacks(&self) {
+        self.shared.request_stacks();
     }
 
     /// Begins a drain that is over within a second, or hurries one that has begun: what takes longer is cut.

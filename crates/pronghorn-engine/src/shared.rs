@@ -13,6 +13,7 @@ use crate::replacement::Reason;
 use crate::sched::Sched;
 use crate::sys::{Selector, Waker};
 use crate::witness::Told;
+use crate::watchdog::Watch;
 
 /// So many requests later it is asked again: the supervisor may not have heard.
 const REMINDER: u64 = 64;
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) locals: Vec<Local>,
     pub(crate) orders: Orders,
     pub(crate) witness: Option<Told>,
+    pub(crate) watch: Watch,
     pub(crate) followers: Condvar,
     pub(crate) monitor: Condvar,
     /// The leader naps until the run queue is low.
@@ -52,6 +54,7 @@ impl Shared {
         waker: Waker,
         locals: Vec<Local>,
         orders: Orders,
+        watch: Watch,
     ) -> Self {
         Shared {
             config: event_loop.config.clone(),
@@ -61,6 +64,7 @@ impl Shared {
             locals,
             orders,
             witness: event_loop.config.witness.clone().map(Told::new),
+            watch,
             followers: Condvar::new(),
             monitor: Condvar::new(),
             low: Condvar::new(),
@@ -122,6 +126,11 @@ impl Shared {
             access.reopen();
         }
         self.handler.reopen_logs();
+    }
+
+    /// Has the stacks of all threads printed, with the requests they serve: from any thread, even if all others are busy.
+    pub(crate) fn request_stacks(&self) {
+        self.watch.request_stacks();
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -69,6 +69,27 @@ pub(crate) fn assume<R>(f: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
     f(unsafe { Python::assume_attached() })
 }
 
+/// Has `exception`, a class, raised in the Python code of `thread`, soon; false if there is no such thread. None takes back what was
+/// not raised yet.
+pub(crate) fn raise_in(thread: u64, exception: Option<&Bound<'_, PyAny>>) -> bool {
+    let exception = exception.map_or(ptr::null_mut(), Bound::as_ptr);
+    assume(|_| {
+        // SAFETY: this thread is attached (`assume`); the exception is borrowed for the call, which takes a reference of its own.
+        unsafe { ffi::PyThreadState_SetAsyncExc(thread as _, exception) == 1 }
+    })
+}
+
+/// Takes back what [`raise_in`] was to raise in this thread, if it was not raised yet. The thread must be attached.
+pub(crate) fn forget_raised() {
+    assume(|_| {
+        // SAFETY: this thread is attached (`assume`), so it has a state; nothing is raised.
+        unsafe {
+            let thread = ffi::PyThread_get_thread_ident();
+            ffi::PyThreadState_SetAsyncExc(thread as _, ptr::null_mut());
+        }
+    });
+}
+
 /// An owned Python object that may be dropped by any thread, attached or not.
 ///
 /// A thread that is not attached leaves the object to the next one that attaches. Only for objects whose end runs no

@@ -149,6 +149,11 @@ impl<'a> Exchange<'a> {
         matches!(self.stage, Stage::Body(_) | Stage::Done)
     }
 
+    /// Whether the request has taken longer than it may: nothing of the response goes out any more.
+    pub fn is_overdue(&self) -> bool {
+        self.thread.slot.is_overdue()
+    }
+
     /// The end of the handler's part: what it left undone is failed.
     pub(crate) fn end(mut self) -> (Job, Output) {
         self.fail();

@@ -28,7 +28,7 @@ impl Exchange<'_> {
                 return Ok(self.take_body());
             }
         };
-        match self.receive(&mut intake) {
+        match self.receive_in_time(&mut intake) {
             Ok(()) => Ok(intake.finish()),
             Err(error) => {
                 if let BodyError::Refused(error) = &error {
@@ -39,6 +39,16 @@ impl Exchange<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// For all of it the request waits for its client, so that nobody answers it beside the `100 Continue`.
+    fn receive_in_time(&mut self, intake: &mut Intake) -> Result<(), BodyError> {
+        if !self.thread.slot.begin_wait() {
+            return Err(BodyError::Connection(io::Error::other("the request is over its time")));
+        }
+        let received = self.receive(intake);
+        self.thread.slot.end_wait();
+        received
     }
 
     fn receive(&mut self, intake: &mut Intake) -> Result<(), BodyError> {

@@ -12,9 +12,10 @@ use pronghorn_proto::encode::{
 use pronghorn_proto::head::{Method, Version};
 
 use super::{Exchange, Stage};
-use crate::conn::{Flushed, Piece, Retained};
+use crate::conn::{Flushed, Output, Piece, Retained};
 use crate::date::date_now;
 use crate::sys;
+use crate::watchdog::Answer;
 
 /// A body up to this size is copied behind its head: one plain send is cheaper than a gathered one.
 const COPIED: usize = 2 << 10;
@@ -52,6 +53,7 @@ impl Exchange<'_> {
         keep: impl FnOnce() -> Retained,
     ) -> Result<(), Gone> {
         let mut writer = self.make_head(status, reason, BodySize::Known(body.len() as u64));
+        self.begin_response()?;
         let admitted = writer.admit(body.len());
         self.sent = admitted as u64;
         match self.send_with_head(&body[..admitted]) {
@@ -101,6 +103,7 @@ impl Exchange<'_> {
         }
         let chunked = writer.is_chunked() && length > 0;
         self.stage = Stage::Body(writer);
+        self.begin_response()?;
         self.sent += length;
         if chunked {
             let mut size = [0; 18];
@@ -212,7 +215,6 @@ impl Exchange<'_> {
 
     /// Sends head and body in one call; gives how many bytes of both the socket took.
     fn send_with_head(&mut self, body: &[u8]) -> io::Result<usize> {
-        self.begin_response();
         let head = &mut self.thread.head;
         let sent = if body.len() <= COPIED {
             let length = head.len();
@@ -248,7 +250,7 @@ impl Exchange<'_> {
     }
 
     fn write_pieces(&mut self, head: &[u8], data: &[u8], chunked: bool) -> Result<(), WriteError> {
-        self.begin_response();
+        self.begin_response()?;
         let mut size = [0; 18];
         let count = if chunked { chunk_head(data.len(), &mut size) } else { 0 };
         let end: &[u8] = if chunked { b"\r\n" } else { b"" };
@@ -270,7 +272,9 @@ impl Exchange<'_> {
 
     /// Sends what waits, and leaves the rest to the loop.
     fn flush_end(&mut self) {
-        self.begin_response();
+        if self.begin_response().is_err() {
+            return;
+        }
         if self.output.is_empty() {
             return self.job.state.response_complete();
         }
@@ -283,10 +287,30 @@ impl Exchange<'_> {
         }
     }
 
-    fn begin_response(&mut self) {
-        if !self.job.state.response_has_begun() {
+    /// Before anything of the response is sent: claims the right to it the first time, and looks whether the request is over its
+    /// time then and every other time.
+    fn begin_response(&mut self) -> Result<(), Gone> {
+        let has_begun = self.job.state.response_has_begun();
+        let slot = &self.thread.slot;
+        let is_overdue = if has_begun { slot.is_overdue() } else { !slot.begin_response() };
+        if is_overdue {
+            self.end_overdue();
+            return Err(Gone);
+        }
+        if !has_begun {
             self.job.state.response_started(self.persistent);
         }
+        Ok(())
+    }
+
+    /// The request is over its time: its client has its answer, or gets no more of the one that had begun.
+    fn end_overdue(&mut self) {
+        let Answer::Whole(status, bytes) = self.thread.slot.answer() else { return self.abort() };
+        self.stage = Stage::Done;
+        self.output = Output::default();
+        (self.status, self.sent) = (status, bytes);
+        self.job.state.response_started(false);
+        self.job.state.response_complete();
     }
 
     fn send_failure(&mut self) {

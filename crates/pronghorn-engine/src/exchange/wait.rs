@@ -11,7 +11,13 @@ impl Exchange<'_> {
     /// Waits until the socket has room, at most for the write deadline.
     pub(super) fn wait_writable(&mut self) -> Result<(), WriteError> {
         let limit = self.thread.shared.config.deadlines.write;
-        match self.wait_for_client(true, limit) {
+        if !self.thread.slot.begin_wait() {
+            self.abort();
+            return Err(WriteError::Gone);
+        }
+        let ready = self.wait_for_client(true, limit);
+        self.thread.slot.end_wait();
+        match ready {
             Ok(true) => Ok(()),
             Ok(false) => {
                 log::debug!(

@@ -9,4 +9,4 @@ mod thread;
 
 pub(crate) use monitor::start_monitor;
 pub(crate) use state::Sched;
-pub(crate) use thread::{EngineThread, FIRST};
+pub(crate) use thread::{EngineThread, FIRST, LAST_WORDS};

@@ -14,6 +14,7 @@ use crate::exchange::Exchange;
 use crate::handler::Handler;
 use crate::shared::Shared;
 use crate::sys::{self, Ready};
+use crate::watchdog::Slot;
 
 /// The thread that runs the server leads first.
 pub(crate) const FIRST: ThreadNumber = 0;
@@ -22,12 +23,14 @@ pub(crate) const FIRST: ThreadNumber = 0;
 const STACK: usize = 8 << 20;
 
 /// How long the end of the server waits for threads that have nothing left to do but to end.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What a thread of the engine has of its own.
 pub(crate) struct EngineThread {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: ThreadNumber,
+    /// What it runs, for the watchdog to see.
+    pub(crate) slot: Arc<Slot>,
     pub(super) attached: bool,
     /// What the latest poll reported.
     pub(super) events: Vec<Ready>,
@@ -58,6 +61,7 @@ impl EngineThread {
     pub(crate) fn new(shared: Arc<Shared>, number: ThreadNumber) -> Self {
         shared.handler.thread_start();
         EngineThread {
+            slot: shared.watch.join(),
             shared,
             number,
             attached: false,
@@ -131,16 +135,22 @@ impl EngineThread {
             let output = shed_late(&self.shared.config, &mut job, self.shared.is_draining());
             return (job, output);
         }
+        self.slot.begin(&job, now);
+        self.shared.watch.begun();
         self.attach();
         if self.shared.config.timed {
             job.request.timing.started = sys::monotonic_micros();
         }
         let mut exchange = Exchange::new(self, job);
-        let panicked = catch_unwind(AssertUnwindSafe(|| handler.handle(&mut exchange))).is_err();
-        if panicked {
-            log::error!("a handler panicked: its request is failed, the server goes on");
+        // It may have waited for the interpreter for too long.
+        if !exchange.is_overdue() {
+            handle(handler, &mut exchange);
         }
-        exchange.end()
+        let ended = exchange.end();
+        if self.slot.end() {
+            handler.forget_interrupt();
+        }
+        ended
     }
 
     /// Changes connections from outside the leader's work, and passes on what came of it.
@@ -235,9 +245,16 @@ impl EngineThread {
 impl Drop for EngineThread {
     fn drop(&mut self) {
         self.detach();
+        self.shared.watch.leave(&self.slot);
         self.shared.handler.thread_stop();
         self.shared.sched().thread_ended();
         self.shared.followers.notify_all();
+    }
+}
+
+fn handle(handler: &dyn Handler, exchange: &mut Exchange<'_>) {
+    if catch_unwind(AssertUnwindSafe(|| handler.handle(exchange))).is_err() {
+        log::error!("a handler panicked: its request is failed, the server goes on");
     }
 }
 

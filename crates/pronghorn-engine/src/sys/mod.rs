@@ -26,7 +26,7 @@ pub(crate) use memory::append_lent;
 pub use pages::forget_clean_pages;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
-    resident_bytes, unix_seconds, unix_time,
+    resident_bytes, thread_ident, unix_seconds, unix_time,
 };
 pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
 pub(crate) use random::fill_random;
@@ -37,7 +37,8 @@ pub use signal_queue::SignalQueue;
 pub use socket::adopt_descriptor;
 pub(crate) use socket::{
     Accepted, Bound, accept, bind_tcp, bound, discard, end_for_all, inherited, peek, recv,
-    recv_lent, reset_on_close, send, send_gathered, shutdown_write,
+    recv_lent, reset_on_close, send, send_by_number, send_gathered, shutdown_write,
+    shutdown_write_by_number,
 };
 pub(crate) use tcp::{LastHeard, defer_accept, last_heard};
 pub(crate) use timer::Timer;

@@ -44,6 +44,12 @@ pub(crate) fn unix_time() -> (u64, u32) {
     (now.tv_sec as u64, now.tv_nsec as u32 / 1_000_000)
 }
 
+/// The calling thread, as the system's thread library names it.
+pub(crate) fn thread_ident() -> u64 {
+    // SAFETY: it only gives a number.
+    unsafe { libc::pthread_self() as u64 }
+}
+
 /// Raises the soft limit of open descriptors to the hard limit.
 pub(crate) fn raise_descriptor_limit() {
     let maximum = getrlimit(Resource::Nofile).maximum;

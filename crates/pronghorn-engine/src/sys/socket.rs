@@ -186,6 +186,11 @@ pub(crate) fn send(socket: impl AsFd, data: &[u8]) -> io::Result<usize> {
     }
 }
 
+/// As [`send`], to a socket that another owner keeps open.
+pub(crate) fn send_by_number(socket: RawFd, data: &[u8]) -> io::Result<usize> {
+    send(borrow(socket), data)
+}
+
 /// Writes several pieces in one call; gives the number of bytes the kernel took. `more`: the next write follows at once.
 pub(crate) fn send_gathered(
     socket: impl AsFd,
@@ -205,6 +210,11 @@ pub(crate) fn send_gathered(
 pub(crate) fn shutdown_write(socket: impl AsFd) {
     // A connection that is gone already refuses: nothing is left to tell it.
     let _ = rustix::net::shutdown(socket, Shutdown::Write);
+}
+
+/// As [`shutdown_write`], of a socket that another owner keeps open.
+pub(crate) fn shutdown_write_by_number(socket: RawFd) {
+    shutdown_write(borrow(socket));
 }
 
 /// Ends a connection or a listener whatever other processes hold of it, as closing it would if there were none.

@@ -18,3 +18,4 @@ mod server;
 mod shedding;
 mod slow_readers;
 mod stress;
+mod watchdog;

@@ -64,9 +64,24 @@ impl Running {
         kept: Vec<Kept>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
+        Self::launch_handler(config, listeners, control, Arc::new(Function(handle)))
+    }
+
+    /// Serves `handler` on a TCP port that the system chooses.
+    pub(crate) fn start_handler(config: Config, handler: Arc<dyn Handler>) -> Self {
+        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let listener = Listener::open(&any, 1024).expect("a free port");
+        Self::launch_handler(config, vec![listener], Control::Nobody, handler)
+    }
+
+    fn launch_handler(
+        config: Config,
+        listeners: Vec<Listener>,
+        control: Control,
+        handler: Arc<dyn Handler>,
+    ) -> Self {
         let address = listeners[0].tcp_address();
         let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let handler = Arc::new(Function(handle));
         let server = Server::new(config, listeners, handler, control).expect("a server");
         server.adopt(kept);
         let handle = server.handle();

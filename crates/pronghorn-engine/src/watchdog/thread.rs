@@ -1,0 +1,153 @@
+//! The watchdog's thread: it sleeps until a request may be over its time, and never waits for the interpreter.
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, channel};
+
+use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
+
+use super::envoy::{Envoy, Errand};
+use super::slot::{Answer, Finding, Seen, Slot};
+use super::{Bounds, Stack, Watch, report};
+use crate::config::Config;
+use crate::date::date_now;
+use crate::replacement::Reason;
+use crate::shared::Shared;
+use crate::sys;
+
+/// How much stack it gets: it formats text, and prints stacks.
+const STACK: usize = 256 << 10;
+
+/// Starts the watchdog, which ends with the server. What is given is closed when it has ended.
+pub(crate) fn start_watchdog(shared: &Arc<Shared>) -> std::io::Result<Receiver<()>> {
+    let watchdog = Watchdog {
+        bounds: Bounds::from(&shared.config.deadlines),
+        shared: shared.clone(),
+        envoy: None,
+    };
+    let (ends, ended) = channel();
+    let builder = std::thread::Builder::new().name("pronghorn-watch".to_owned());
+    builder.stack_size(STACK).spawn(move || {
+        watchdog.run();
+        drop(ends);
+    })?;
+    Ok(ended)
+}
+
+struct Watchdog {
+    shared: Arc<Shared>,
+    bounds: Bounds,
+    /// Started when first needed.
+    envoy: Option<Envoy>,
+}
+
+/// Something to be said of a slot's request.
+type Found = (Arc<Slot>, Finding, Seen);
+
+impl Watchdog {
+    fn run(mut self) {
+        let shared = self.shared.clone();
+        let watch = &shared.watch;
+        while !watch.stopping.load(Ordering::Relaxed) {
+            let millis = self.look(watch);
+            watch.alarm.wait(millis);
+            if watch.alarm.takes_stacks() {
+                self.print_stacks();
+            }
+        }
+        if let Some(envoy) = self.envoy.take() {
+            envoy.dismiss();
+        }
+    }
+
+    /// Looks at every slot and does what is due; gives when to look again, `None` if nothing runs.
+    fn look(&mut self, watch: &Watch) -> Option<u64> {
+        // Before the look: see `Watch::begun`.
+        watch.asleep.store(self.bounds.first().is_some(), Ordering::Relaxed);
+        let (due, found) = self.look_at_slots();
+        if due.is_some() {
+            watch.asleep.store(false, Ordering::Relaxed);
+        }
+        // Clients have their answers by now: from here on time may be lost.
+        found.into_iter().for_each(|found| self.act_on(found));
+        due.map(|due| due + sys::CLOCK_STEP_MILLIS)
+    }
+
+    fn look_at_slots(&self) -> (Option<u64>, Vec<Found>) {
+        let now = sys::monotonic_millis();
+        let config = &self.shared.config;
+        let slots = self.shared.watch.slots().clone();
+        let (mut due, mut found) = (None, Vec::new());
+        for slot in slots {
+            let respond = |socket, facts| respond(config, socket, facts);
+            let (again, finding) = slot.look(now, &self.bounds, respond);
+            due = [due, again].into_iter().flatten().min();
+            found.extend(finding.map(|(finding, seen)| (slot, finding, seen)));
+        }
+        (due, found)
+    }
+
+    fn act_on(&mut self, (slot, finding, seen): Found) {
+        match finding {
+            Finding::Slow => {
+                let stacks = self.stacks(Some(seen.work.thread), None);
+                report::slow(&seen, &stacks);
+            }
+            Finding::Overdue(answer) => {
+                let stacks = self.stacks(Some(seen.work.thread), Some((slot, seen.request)));
+                report::overdue(&seen, answer, &stacks);
+            }
+            Finding::Stuck => {
+                let replacement = self.shared.config.replacement.as_ref();
+                report::stuck(&seen, self.bounds.grace, replacement.is_some());
+                if let Some(replacement) = replacement {
+                    replacement.ask(Reason::Stuck);
+                }
+            }
+        }
+    }
+
+    fn print_stacks(&mut self) {
+        let now = sys::monotonic_millis();
+        let slots = self.shared.watch.slots().clone();
+        let running: Vec<_> = slots.iter().filter_map(|slot| slot.seen(now)).collect();
+        let (queued, _) = self.shared.sched().load();
+        let stacks = self.stacks(None, None);
+        report::all(&running, queued, &stacks);
+    }
+
+    /// The stack of one thread, or of all, and then `interrupt`. If the interpreter is not to be had, the stacks are taken without
+    /// it, and the interruption follows when it is.
+    fn stacks(&mut self, only: Option<u64>, interrupt: Option<(Arc<Slot>, u64)>) -> Vec<Stack> {
+        let handler = &self.shared.handler;
+        if self.envoy.is_none() {
+            let started = Envoy::start(handler.clone());
+            self.envoy = started.inspect_err(|error| log::error!("{NO_ENVOY}: {error}")).ok();
+        }
+        let envoy = self.envoy.as_mut();
+        let stacks = envoy.and_then(|envoy| envoy.send(Errand { only, interrupt }));
+        stacks.unwrap_or_else(|| handler.stacks_at_once(only))
+    }
+}
+
+const NO_ENVOY: &str = "a thread to interrupt requests by could not be started";
+
+/// Answers the client of a request over its time. Only who has the right to the response calls this, and the socket stays open.
+fn respond(config: &Config, socket: RawFd, facts: RequestFacts) -> Answer {
+    let mut response = Vec::new();
+    error_response(&mut response, &OVERDUE, facts, &config.server_fields(&date_now()));
+    match sys::send_by_number(socket, &response) {
+        Ok(sent) if sent == response.len() => {
+            sys::shutdown_write_by_number(socket);
+            Answer::Whole(OVERDUE.status, OVERDUE.message.len() as u64 + 1)
+        }
+        _ => Answer::Cut,
+    }
+}
+
+const OVERDUE: Refusal = Refusal {
+    status: 504,
+    message: "The application did not answer this request in time; the server's log says where it was.",
+    fields: &[],
+};
