@@ -1,9 +1,9 @@
 """Pronghorn: a web server for Python applications, with its engine in Rust."""
 
-from pronghorn._pronghorn import __version__
+from pronghorn._pronghorn import RequestTimeout, __version__
 from pronghorn._pronghorn import run as _run
 
-__all__ = ["__version__", "run"]
+__all__ = ["RequestTimeout", "__version__", "run"]
 
 
 def run(

@@ -1,8 +1,11 @@
 """The native part of `pronghorn`."""
 
-__all__ = ["__version__", "main", "run"]
+__all__ = ["RequestTimeout", "__version__", "main", "run"]
 
 __version__: str
+
+class RequestTimeout(BaseException):
+    """Raised in the code of a request that has run for longer than `request-timeout`."""
 
 def main(argv: list[str]) -> int:
     """Do what the arguments, without the program's name, ask for, and return the exit status."""

@@ -69,14 +69,11 @@ pub(crate) fn assume<R>(f: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
     f(unsafe { Python::assume_attached() })
 }
 
-/// Has `exception`, a class, raised in the Python code of `thread`, soon; false if there is no such thread. None takes back what was
-/// not raised yet.
-pub(crate) fn raise_in(thread: u64, exception: Option<&Bound<'_, PyAny>>) -> bool {
-    let exception = exception.map_or(ptr::null_mut(), Bound::as_ptr);
-    assume(|_| {
-        // SAFETY: this thread is attached (`assume`); the exception is borrowed for the call, which takes a reference of its own.
-        unsafe { ffi::PyThreadState_SetAsyncExc(thread as _, exception) == 1 }
-    })
+/// Has `exception`, a class, raised in the Python code of `thread`, soon. This thread must be attached; one that never was attached
+/// has no code to raise it in.
+pub(crate) fn raise_in(thread: u64, exception: &Bound<'_, PyAny>) {
+    // SAFETY: this thread is attached (`exception`), and the call takes a reference of its own.
+    unsafe { ffi::PyThreadState_SetAsyncExc(thread as _, exception.as_ptr()) };
 }
 
 /// Takes back what [`raise_in`] was to raise in this thread, if it was not raised yet. The thread must be attached.

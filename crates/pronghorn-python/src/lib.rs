@@ -13,6 +13,7 @@ mod configuration;
 mod fork;
 mod identity;
 mod interned;
+mod interruption;
 mod listening;
 pub mod logging;
 mod monitoring;
@@ -39,6 +40,9 @@ mod _pronghorn {
     use pyo3::types::PyDict;
 
     use crate::start::{self, Failure};
+
+    #[pymodule_export]
+    use crate::interruption::RequestTimeout;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name for it")]

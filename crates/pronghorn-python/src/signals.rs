@@ -30,7 +30,10 @@ fn current(py: Python<'_>) -> PyResult<Handlers> {
     let default = module.getattr(intern!(py, "SIG_DFL"))?;
     let interrupt = set(py, "SIGINT", &default)?;
     let terminate = module.call_method1("getsignal", (module.getattr("SIGTERM")?,))?;
-    Ok([("SIGINT", interrupt.unbind()), ("SIGTERM", terminate.unbind())])
+    // That of faulthandler would end the process, where the server prints stacks.
+    let abort = set(py, "SIGABRT", &default)?;
+    let handlers = [("SIGINT", interrupt), ("SIGTERM", terminate), ("SIGABRT", abort)];
+    Ok(handlers.map(|(name, handler)| (name, handler.unbind())))
 }
 
 /// Sets a handler and gives the one before; None, which is a handler that is not Python's, counts as the default.
@@ -57,6 +60,6 @@ fn aside() -> MutexGuard<'static, Option<Handlers>> {
 }
 
 /// Names of signals, and Python's handlers of them.
-type Handlers = [(&'static str, Py<PyAny>); 2];
+type Handlers = [(&'static str, Py<PyAny>); 3];
 
 static ASIDE: Mutex<Option<Handlers>> = Mutex::new(None);

@@ -82,16 +82,17 @@ pub(crate) fn has_forked() -> bool {
 
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Lets the signals that end the server wait, as far as they come to this thread, until [`release_signals`].
+/// Lets the signals that the server acts on wait, as far as they come to this thread, until [`release_signals`].
 pub fn hold_signals() {
     // SAFETY: both sets are made by `sigemptyset` before anything reads them, and live for the calls.
     unsafe {
-        let (mut both, mut before) = (mem::zeroed(), mem::zeroed());
-        libc::sigemptyset(&raw mut both);
+        let (mut held, mut before) = (mem::zeroed(), mem::zeroed());
+        libc::sigemptyset(&raw mut held);
         libc::sigemptyset(&raw mut before);
-        libc::sigaddset(&raw mut both, libc::SIGINT);
-        libc::sigaddset(&raw mut both, libc::SIGTERM);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const both, &raw mut before);
+        libc::sigaddset(&raw mut held, libc::SIGINT);
+        libc::sigaddset(&raw mut held, libc::SIGTERM);
+        libc::sigaddset(&raw mut held, libc::SIGABRT);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
         HELD.set(Some(before));
     }
 }

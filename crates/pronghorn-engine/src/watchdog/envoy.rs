@@ -60,13 +60,11 @@ impl Envoy {
         }
     }
 
-    /// Ends the thread, unless it still waits.
-    pub(super) fn dismiss(mut self) {
-        if self.is_back() {
-            drop(self.errands);
-            // A panic of it has been reported by itself.
-            let _ = self.thread.join();
-        }
+    /// Ends the thread, once it has done what it was sent for.
+    pub(super) fn dismiss(self) {
+        drop(self.errands);
+        // A panic of it has been reported by itself.
+        let _ = self.thread.join();
     }
 
     fn is_back(&mut self) -> bool {
@@ -84,11 +82,13 @@ fn run_errands(
     for (number, errand) in (1..).zip(errands) {
         handler.attach();
         let found = handler.stacks(errand.only);
+        // Before the interruption, so that the log tells of the request while it runs.
+        let listened = stacks.send((number, found)).is_ok();
         if let Some((slot, request)) = errand.interrupt {
             slot.interrupt(request, |work| handler.interrupt(work));
         }
         handler.detach();
-        if stacks.send((number, found)).is_err() {
+        if !listened {
             break;
         }
     }

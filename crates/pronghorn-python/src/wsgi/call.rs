@@ -120,6 +120,11 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         self.gone.get()
     }
 
+    /// Whether the request has taken longer than it may.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.exchange.borrow().is_overdue()
+    }
+
     /// Undoes `start_response`.
     pub(super) fn forget_status(&self) {
         self.status.replace(None);

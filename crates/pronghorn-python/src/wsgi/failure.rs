@@ -3,11 +3,17 @@
 use pyo3::{intern, prelude::*, types::PyList};
 
 use super::call::{Call, Failure};
+use crate::interruption::RequestTimeout;
 
 /// Ends the request of a response that failed: a plain 500 when nothing was sent, else the connection is aborted.
 pub(super) fn settle(py: Python<'_>, call: &Call<'_, '_, '_>, outcome: Result<(), Failure>) {
     match outcome {
         Ok(()) => return,
+        Err(Failure::Raised(error))
+            if call.is_overdue() && error.is_instance_of::<RequestTimeout>(py) =>
+        {
+            log::info!("{}: has ended, as it was interrupted", call.label());
+        }
         Err(Failure::Raised(error)) if !call.is_gone() => {
             let traceback = traceback(py, &error);
             report_text(call, "the application failed", &traceback);
@@ -29,7 +35,9 @@ fn report_text(call: &Call<'_, '_, '_>, what: &str, traceback: &str) {
 
 /// What the interpreter would print.
 fn traceback(py: Python<'_>, error: &PyErr) -> String {
-    format_exception(py, error).unwrap_or_else(|_| error.to_string())
+    // The interruption of a request over its time may come just here, once.
+    let lines = format_exception(py, error).or_else(|_| format_exception(py, error));
+    lines.unwrap_or_else(|_| error.to_string())
 }
 
 fn format_exception(py: Python<'_>, error: &PyErr) -> PyResult<String> {

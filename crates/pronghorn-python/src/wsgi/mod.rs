@@ -11,7 +11,7 @@ mod raw;
 mod response;
 mod template;
 
-use pronghorn_engine::{Body, BodyBuffer, Exchange, Handler};
+use pronghorn_engine::{Body, BodyBuffer, Exchange, Handler, Stack, Work};
 use pronghorn_proto::framing::Framing;
 use pyo3::{exceptions::PyTypeError, prelude::*};
 
@@ -20,7 +20,7 @@ use self::{
     input::Input,
     raw::{BytesBuffer, Callables, Environ},
 };
-use crate::{attach, fork};
+use crate::{attach, fork, interruption::Interruption};
 
 /// Serves a WSGI application.
 pub(crate) struct WsgiHandler {
@@ -28,6 +28,7 @@ pub(crate) struct WsgiHandler {
     environ: Environ,
     callables: Callables,
     debug: bool,
+    interruption: Interruption,
 }
 
 /// What the application is told about the server.
@@ -77,6 +78,7 @@ impl WsgiHandler {
             environ: Environ::new(py, templates, &options.script_name),
             callables: Callables::new(py)?,
             debug: options.debug,
+            interruption: Interruption::new(py)?,
         })
     }
 
@@ -152,5 +154,21 @@ impl Handler for WsgiHandler {
     fn body_buffer(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {
         let buffer = attach::assume(|py| BytesBuffer::new(py, length))?;
         Some(Box::new(buffer))
+    }
+
+    fn stacks(&self, only: Option<u64>) -> Vec<Stack> {
+        self.interruption.stacks(only)
+    }
+
+    fn stacks_at_once(&self, only: Option<u64>) -> Vec<Stack> {
+        self.interruption.stacks_at_once(only)
+    }
+
+    fn interrupt(&self, work: Work) {
+        self.interruption.raise_in(work.thread);
+    }
+
+    fn forget_interrupt(&self) {
+        attach::forget_raised();
     }
 }

@@ -1,0 +1,84 @@
+"""Views that take longer than they may, each in its own way; the path says which, and for how many seconds."""
+
+import sys
+import threading
+import time
+
+import pronghorn
+
+
+def app(environ, start_response):
+    """Does what the path says and answers 200 with it."""
+    kind, _, seconds = environ["PATH_INFO"].strip("/").partition("/")
+    print(f"begin {kind}", file=sys.stderr, flush=True)
+    chunks = VIEWS[kind](float(seconds or 0))
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return chunks or [kind.encode()]
+
+
+def hello(seconds):
+    """Takes no time."""
+
+
+def loop(seconds):
+    """Runs Python code."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def nap(seconds):
+    """Waits in C, without the interpreter's lock."""
+    time.sleep(seconds)
+
+
+def stubborn(seconds):
+    """Goes on when it is interrupted, and answers late."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            loop(until - time.monotonic())
+        except pronghorn.RequestTimeout:
+            print("caught", file=sys.stderr, flush=True)
+
+
+def stream(seconds):
+    """Runs Python code between two pieces of its body."""
+
+    def pieces():
+        try:
+            yield b"first"
+            loop(seconds)
+            yield b"last"
+        finally:
+            print("closed", file=sys.stderr, flush=True)
+
+    return pieces()
+
+
+def compute(seconds):
+    """Keeps the interpreter's lock in C."""
+    # Twice the digits take three times as long: what a second takes was found by trying.
+    number = 7**20_000
+    began = time.monotonic()
+    number**50
+    takes = time.monotonic() - began
+    factor = int(50 * max(1.0, seconds / takes) ** (1 / 1.585)) + 1
+    print(f"holding {number**factor % 10}", file=sys.stderr, flush=True)
+
+
+def busy(seconds):
+    """Runs Python code for about that long, in several calls."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        sum(range(100))
+
+
+def threads(seconds):
+    """Waits for a thread of its own."""
+    thread = threading.Thread(target=nap, args=(seconds,))
+    thread.start()
+    thread.join()
+
+
+VIEWS = {view.__name__: view for view in (hello, loop, nap, stubborn, stream, compute, busy, threads)}
