@@ -44,11 +44,11 @@ def group_members(group: int) -> list[int]:
 
 
 def deleted_files(pid: int) -> int:
-    """How many of its open descriptors are files without a name (temporary ones)."""
+    """How many of its open descriptors are files on a disk without a name (temporary ones)."""
     links = []
     for descriptor in os.listdir(f"/proc/{pid}/fd"):
         try:
             links.append(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
         except OSError:
             continue
-    return sum(link.endswith(" (deleted)") for link in links)
+    return sum(link.endswith(" (deleted)") and not link.startswith("/memfd:") for link in links)
