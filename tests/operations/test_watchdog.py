@@ -32,9 +32,7 @@ def test_a_view_that_loops_is_interrupted_and_its_client_gets_504(greedy, thread
         assert response.status == 504
         assert response.closes
         assert client.is_closed()
-    server.wait_for_log(
-        r"\[ERROR\] GET /loop/30 of 127\.0\.0\.1:\d+: runs for 0\.\d s, longer than request-timeout"
-    )
+    server.wait_for_log(r"\[ERROR\] GET /loop/30 of 127\.0\.0\.1:\d+: runs for 0\.\d s, longer than request-timeout")
     server.wait_for_log(r'File ".*greedy.py", line \d+, in loop')
     server.wait_for_log("has ended, as it was interrupted")
     assert server.get("/hello").status == 200
@@ -101,7 +99,9 @@ def test_slow_requests_are_told_of_once_and_go_on(greedy):
     server = greedy("--slow-request", "300ms")
     assert server.get("/loop/1").status == 200
     assert server.get("/hello").status == 200
-    assert len(re.findall(r"\[WARNING\] GET /loop/1 of .*: runs for 0\.\d s, longer than slow-request", server.log())) == 1
+    assert (
+        len(re.findall(r"\[WARNING\] GET /loop/1 of .*: runs for 0\.\d s, longer than slow-request", server.log())) == 1
+    )
     assert re.search(r'File ".*greedy.py", line \d+, in loop', server.log())
 
 

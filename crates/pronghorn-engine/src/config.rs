@@ -113,10 +113,19 @@ impl Config {
         date: &'a [u8; 29],
         request: &'a Request,
     ) -> ServerFields<'a> {
+        self.server_fields_for(date, request.id())
+    }
+
+    /// As [`server_fields`](Config::server_fields), by the identifier of the request.
+    pub(crate) fn server_fields_for<'a>(
+        &'a self,
+        date: &'a [u8; 29],
+        request_id: Option<&'a [u8]>,
+    ) -> ServerFields<'a> {
         ServerFields {
             date: self.date.then_some(date),
             server: self.server.as_deref().map(str::as_bytes),
-            request_id: request.id(),
+            request_id,
         }
     }
 }

@@ -27,8 +27,8 @@ mod shared;
 mod signals;
 mod sys;
 mod timer;
-mod witness;
 mod watchdog;
+mod witness;
 
 pub use access::{AccessLog, Format, FormatError, LogTarget, SyslogAddress};
 pub use address::{Local, Peer};
@@ -51,5 +51,5 @@ pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
     lock_folder, note_fork, open_standard_streams, release_signals,
 };
-pub use witness::Witness;
 pub use watchdog::{Stack, Work};
+pub use witness::Witness;

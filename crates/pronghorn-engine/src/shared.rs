@@ -12,8 +12,8 @@ use crate::own::Health;
 use crate::replacement::Reason;
 use crate::sched::Sched;
 use crate::sys::{Selector, Waker};
-use crate::witness::Told;
 use crate::watchdog::Watch;
+use crate::witness::Told;
 
 /// So many requests later it is asked again: the supervisor may not have heard.
 const REMINDER: u64 = 64;

@@ -95,7 +95,11 @@ impl<'a> Exchange<'a> {
 
     /// All that trusted proxies say of it.
     pub fn forwarded(&self) -> Forwarded<'_> {
-        self.proxies().forwarded(self.head(), self.head_bytes(), self.job.peer)
+        let forwarded = self.proxies().forwarded(self.head(), self.head_bytes(), self.job.peer);
+        if forwarded.client != Client::from(self.job.peer) {
+            self.thread.slot.note_client(forwarded.client);
+        }
+        forwarded
     }
 
     /// Whom the server believes.

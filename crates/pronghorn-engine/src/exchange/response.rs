@@ -305,10 +305,14 @@ impl Exchange<'_> {
 
     /// The request is over its time: its client has its answer, or gets no more of the one that had begun.
     fn end_overdue(&mut self) {
-        let Answer::Whole(status, bytes) = self.thread.slot.answer() else { return self.abort() };
+        let Answer::Whole { status, body, sent } = self.thread.slot.answer() else {
+            return self.abort();
+        };
         self.stage = Stage::Done;
         self.output = Output::default();
-        (self.status, self.sent) = (status, bytes);
+        self.status = status;
+        self.sent = body;
+        self.taken = sent;
         self.job.state.response_started(false);
         self.job.state.response_complete();
     }

@@ -51,7 +51,6 @@ pub(crate) enum Timeout {
     /// No further request came.
     KeepAlive,
     /// A request ran for too long.
-    #[allow(dead_code, reason = "counted by the watchdog")]
     Request,
 }
 

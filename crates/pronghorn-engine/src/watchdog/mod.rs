@@ -1,6 +1,7 @@
 //! The request watchdog: who sees that a request runs too long, says so, answers its client and has its code interrupted.
 
 mod alarm;
+mod details;
 mod envoy;
 mod report;
 mod request_line;
@@ -13,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::alarm::Alarm;
-pub(crate) use self::slot::{Answer, Slot};
+pub(crate) use self::details::Answer;
+pub(crate) use self::slot::Slot;
 pub(crate) use self::thread::start_watchdog;
 
 /// What runs in a thread of the engine, by the names that a handler knows it by.

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Stack;
-use super::slot::{Answer, Seen};
+use super::details::{Answer, Seen};
 
 /// A request over its time.
 pub(super) fn overdue(seen: &Seen, answer: Answer, stacks: &[Stack]) {
     let answered = match answer {
-        Answer::Whole(status, _) => format!("its client got {status}"),
+        Answer::Whole { status, .. } => format!("its client got {status}"),
         Answer::Cut => "its client does not read".to_owned(),
         Answer::None => "its response had begun and is cut".to_owned(),
     };

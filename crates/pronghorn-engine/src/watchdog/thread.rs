@@ -1,17 +1,14 @@
 //! The watchdog's thread: it sleeps until a request may be over its time, and never waits for the interpreter.
 
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 
-use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
-
+use super::details::{Finding, Seen};
 use super::envoy::{Envoy, Errand};
-use super::slot::{Answer, Finding, Seen, Slot};
+use super::slot::Slot;
 use super::{Bounds, Stack, Watch, report};
-use crate::config::Config;
-use crate::date::date_now;
+use crate::metrics::Timeout;
 use crate::replacement::Reason;
 use crate::shared::Shared;
 use crate::sys;
@@ -80,8 +77,7 @@ impl Watchdog {
         let slots = self.shared.watch.slots().clone();
         let (mut due, mut found) = (None, Vec::new());
         for slot in slots {
-            let respond = |socket, facts| respond(config, socket, facts);
-            let (again, finding) = slot.look(now, &self.bounds, respond);
+            let (again, finding) = slot.look(now, &self.bounds, config);
             due = [due, again].into_iter().flatten().min();
             found.extend(finding.map(|(finding, seen)| (slot, finding, seen)));
         }
@@ -95,6 +91,9 @@ impl Watchdog {
                 report::slow(&seen, &stacks);
             }
             Finding::Overdue(answer) => {
+                if let Some(metrics) = &self.shared.config.metrics {
+                    metrics.timed_out(Timeout::Request);
+                }
                 let stacks = self.stacks(Some(seen.work.thread), Some((slot, seen.request)));
                 report::overdue(&seen, answer, &stacks);
             }
@@ -132,22 +131,3 @@ impl Watchdog {
 }
 
 const NO_ENVOY: &str = "a thread to interrupt requests by could not be started";
-
-/// Answers the client of a request over its time. Only who has the right to the response calls this, and the socket stays open.
-fn respond(config: &Config, socket: RawFd, facts: RequestFacts) -> Answer {
-    let mut response = Vec::new();
-    error_response(&mut response, &OVERDUE, facts, &config.server_fields(&date_now()));
-    match sys::send_by_number(socket, &response) {
-        Ok(sent) if sent == response.len() => {
-            sys::shutdown_write_by_number(socket);
-            Answer::Whole(OVERDUE.status, OVERDUE.message.len() as u64 + 1)
-        }
-        _ => Answer::Cut,
-    }
-}
-
-const OVERDUE: Refusal = Refusal {
-    status: 504,
-    message: "The application did not answer this request in time; the server's log says where it was.",
-    fields: &[],
-};
