@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from harness.request import get
 from harness.response import ResetByServer
 
