@@ -64,20 +64,19 @@ impl Running {
         kept: Vec<Kept>,
         handle: impl Fn(&mut Exchange<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self::launch_handler(config, listeners, control, Arc::new(Function(handle)))
+        Self::launch_handler(config, listeners, control, kept, Arc::new(Function(handle)))
     }
 
     /// Serves `handler` on a TCP port that the system chooses.
     pub(crate) fn start_handler(config: Config, handler: Arc<dyn Handler>) -> Self {
-        let any = Bind::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = Listener::open(&any, 1024).expect("a free port");
-        Self::launch_handler(config, vec![listener], Control::Nobody, handler)
+        Self::launch_handler(config, vec![listener()], Control::Nobody, Vec::new(), handler)
     }
 
     fn launch_handler(
         config: Config,
         listeners: Vec<Listener>,
         control: Control,
+        kept: Vec<Kept>,
         handler: Arc<dyn Handler>,
     ) -> Self {
         let address = listeners[0].tcp_address();
