@@ -78,6 +78,10 @@ impl Given {
     /// The first mistake, with where it was typed and what to write.
     pub fn resolve(&self) -> Result<Settings, UsageError> {
         let mut settings = Settings::from_given(self)?.combined();
+        if !settings.supervisor && self.is_shared("workers") {
+            // A platform says so to all programs; this one was told to be alone.
+            settings.workers = 1;
+        }
         self.check_supervised(&settings)?;
         self.check_reload(&settings)?;
         self.check_proxies(&settings)?;
@@ -98,6 +102,14 @@ impl Given {
     /// A message about the setting of this name, as it was typed.
     pub(super) fn mistake(&self, name: &str, reason: &str) -> UsageError {
         UsageError::new(format!("{} is not valid. {}", self.as_typed(name), sentence(reason)))
+    }
+
+    /// Whether this setting comes from a variable that other programs read too.
+    fn is_shared(&self, name: &str) -> bool {
+        let setting = TABLE.iter().find(|setting| setting.name == name);
+        let shared = setting.and_then(|setting| setting.shared_variable);
+        let origin = self.get(name).map(|entry| &entry.origin);
+        matches!((origin, shared), (Some(Origin::Variable(variable)), Some(shared)) if variable == shared)
     }
 
     /// One process is one worker, and nobody is there to replace it.
@@ -245,13 +257,10 @@ mod tests {
     #[test]
     fn what_needs_the_supervisor_says_so() {
         let alone = given("supervisor", "false", Origin::Flag);
-        let message = given("workers", "4", variable("WEB_CONCURRENCY"))
-            .over(alone.clone())
-            .resolve()
-            .expect_err("one process only")
-            .to_string();
-        assert!(message.starts_with("WEB_CONCURRENCY=4 needs the supervisor."), "{message}");
-        assert!(alone.resolve().is_ok());
+        let workers = |name| given("workers", "4", variable(name)).over(alone.clone()).resolve();
+        let message = workers("PRONGHORN_WORKERS").expect_err("one process only").to_string();
+        assert!(message.starts_with("PRONGHORN_WORKERS=4 needs the supervisor."), "{message}");
+        assert_eq!(workers("WEB_CONCURRENCY").map(|settings| settings.workers), Ok(1));
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl Supervisor {
                 return Err(StartError::new(self.failure.unwrap_or_else(|| DIED.to_owned())));
             }
             Some(Ending::Graceful) if self.was_cut => 1,
-            _ => self.forced.unwrap_or(0),
+            _ => self.forced.unwrap_or_default(),
         };
         Ok(Outcome::Over(code))
     }

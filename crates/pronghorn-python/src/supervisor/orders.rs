@@ -31,8 +31,8 @@ impl Supervisor {
         while let Some(signal) = self.signals.take() {
             match Signal::from_named_raw(signal) {
                 Some(Signal::TERM) => self.end_gracefully(),
-                Some(Signal::INT) => self.end_quickly("SIGINT"),
-                Some(Signal::QUIT) => self.end_quickly("SIGQUIT"),
+                Some(Signal::INT) => self.end_quickly(INTERRUPT),
+                Some(Signal::QUIT) => self.end_quickly(QUIT),
                 Some(Signal::HUP) => self.reload(py),
                 Some(Signal::TTIN) => self.resize("SIGTTIN", self.wanted + 1),
                 Some(Signal::TTOU) => self.resize("SIGTTOU", self.wanted - 1),
@@ -57,7 +57,12 @@ impl Supervisor {
     }
 
     fn end_quickly(&mut self, by: &str) {
-        if self.fleet.ending() >= Some(Ending::Quick) {
+        let asked = match self.fleet.ending() {
+            None if self.ends_at.is_some() => Some(Ending::Graceful),
+            ending => ending,
+        };
+        let enough = if by == INTERRUPT { Ending::Graceful } else { Ending::Quick };
+        if asked >= Some(enough) {
             return self.end_at_once(by);
         }
         log::info!("{by}: finishing what ends within a second");
@@ -68,11 +73,12 @@ impl Supervisor {
     /// Who asks twice does not want to wait; who sends QUIT twice wants to know what is waited for.
     fn end_at_once(&mut self, by: &str) {
         log::warn!("{by}: ending at once");
-        let is_quit = by == "SIGQUIT";
+        let is_quit = by == QUIT;
         if is_quit {
             self.processes.signal_all(Signal::ABORT);
         }
         self.forced = Some(if is_quit { 131 } else { 130 });
+        self.end(Ending::Quick);
         let then = self.now() + if is_quit { STACKS } else { 0 };
         self.fleet.kill_all(then);
     }
@@ -197,6 +203,9 @@ impl Supervisor {
         }
     }
 }
+
+const INTERRUPT: &str = "SIGINT";
+const QUIT: &str = "SIGQUIT";
 
 /// What the workers may take to print their stacks, in milliseconds.
 const STACKS: u64 = 500;
