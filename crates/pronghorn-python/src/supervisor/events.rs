@@ -71,6 +71,9 @@ impl Supervisor {
                 self.was_cut |= status.exit_status() == Some(1);
                 log::warn!("worker {pid} {how} while it was ending");
             }
+            End::Abandoned => {
+                log::debug!("worker {pid} {how} before it was ready, as it was told to")
+            }
             End::Cut => self.was_cut = true,
             End::Crash => log::error!("worker {pid} {how} while it served; another one is started"),
             End::Start(Cause::Reload) => {

@@ -54,6 +54,8 @@ pub(super) enum End {
     Told,
     /// It was told to, but did not in time and was killed.
     Cut,
+    /// It was told to before it served.
+    Abandoned,
     /// It was serving.
     Crash,
     /// It had not begun to serve.
@@ -189,7 +191,11 @@ impl Fleet {
     pub(super) fn ended(&mut self, id: Id, now: u64) -> End {
         if let Some(place) = self.leaving.iter().position(|leaving| leaving.id == id) {
             let leaving = self.leaving.remove(place);
-            return if leaving.killed && leaving.served { End::Cut } else { End::Told };
+            return match leaving {
+                Leaving { served: false, .. } => End::Abandoned,
+                Leaving { killed: true, .. } => End::Cut,
+                _ => End::Told,
+            };
         }
         for slot in &mut self.slots {
             if let Some(serving) = slot.serving.take_if(|serving| serving.id == id) {
@@ -251,11 +257,17 @@ impl Fleet {
             return;
         }
         self.ending = Some(how);
-        self.resize(0, now);
-        if how > Ending::Graceful {
+        if self.is_hurried() {
             self.hurry(now);
         }
+        self.resize(0, now);
     }
+
+    fn is_hurried(&self) -> bool {
+        self.ending > Some(Ending::Graceful)
+    }
+
+    /// Those told to drain are told to stop.
 
     fn hurry(&mut self, now: u64) {
         for leaving in self.leaving.iter_mut().filter(|leaving| leaving.served) {
@@ -367,9 +379,13 @@ impl Fleet {
     }
 
     fn drain(&mut self, Serving { id, .. }: Serving, now: u64) {
-        let until = now.saturating_add(self.patience.graceful).saturating_add(MARGIN);
+        let (most, action) = match self.is_hurried() {
+            true => (self.patience.quick, Action::Stop(id)),
+            false => (self.patience.graceful, Action::Drain(id)),
+        };
+        let until = now.saturating_add(most).saturating_add(MARGIN);
         self.leaving.push(Leaving { id, served: true, until, killed: false });
-        self.actions.push(Action::Drain(id));
+        self.actions.push(action);
     }
 
     fn abandon(&mut self, Starting { id, .. }: Starting, now: u64) {

@@ -73,7 +73,7 @@ fn a_reload_begins_anew_what_was_starting() {
     assert_eq!(fleet.advance(1), [Action::Start(2, Cause::Asked(Reason::Memory))]);
     fleet.reload(1, PATIENCE, 2);
     assert_eq!(fleet.advance(2), [Action::Abandon(2), Action::Start(3, Cause::Reload)]);
-    assert_eq!(fleet.ended(2, 3), End::Told);
+    assert_eq!(fleet.ended(2, 3), End::Abandoned);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_first_start_that_fails_ends_everything() {
     assert_eq!(fleet.advance(0).len(), 2);
     assert_eq!(fleet.ended(1, 1), End::Start(Cause::Start));
     assert_eq!(fleet.advance(1), [Action::Abandon(2)]);
-    assert_eq!(fleet.ended(2, 2), End::Told);
+    assert_eq!(fleet.ended(2, 2), End::Abandoned);
     assert!(fleet.is_over());
     assert_eq!(fleet.ending(), Some(Ending::Failed));
 }
@@ -303,7 +303,7 @@ fn carry_out(lives: &mut Lives, action: Action) {
         Action::Start(id, _) => assert!(lives.insert(id, Life::Starting).is_none()),
         Action::Drain(id) => assert_eq!(lives.insert(id, Life::Told), Some(Life::Serving)),
         Action::Abandon(id) => assert_eq!(lives.insert(id, Life::Told), Some(Life::Starting)),
-        Action::Stop(id) => assert_eq!(lives.get(&id), Some(&Life::Told)),
+        Action::Stop(id) => assert!(lives.insert(id, Life::Told).is_some()),
         // It ends with the next thing that happens to it.
         Action::Kill(id) => assert!(lives.contains_key(&id)),
     }
