@@ -1,5 +1,7 @@
 //! What the workers say, and their ends.
 
+use pronghorn_engine::WorkerState;
+
 use super::Supervisor;
 use super::channel::Message;
 use super::fleet::{Cause, End, Id};
@@ -31,6 +33,7 @@ impl Supervisor {
             Message::Ready => {
                 let retires_at = self.configuration.lifetime().map(|life| now.saturating_add(life));
                 self.fleet.ready(id, now, retires_at);
+                self.note_state(id, WorkerState::Ready);
                 if let Some(pid) = self.processes.pid(id) {
                     log::info!("worker {pid} is ready");
                 }
@@ -63,6 +66,7 @@ impl Supervisor {
             return;
         };
         self.settled = false;
+        self.retire(process.block);
         let now = self.now();
         let how = told(status);
         match self.fleet.ended(id, now) {

@@ -268,7 +268,6 @@ impl Fleet {
     }
 
     /// Those told to drain are told to stop.
-
     fn hurry(&mut self, now: u64) {
         for leaving in self.leaving.iter_mut().filter(|leaving| leaving.served) {
             leaving.until = leaving.until.min(now + self.patience.quick + MARGIN);
@@ -286,6 +285,11 @@ impl Fleet {
     /// How it ends, if it does.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.ending
+    }
+
+    /// Whether a worker has ever served.
+    pub(super) fn has_served(&self) -> bool {
+        self.was_ready
     }
 
     /// Whether a worker that cannot start ends everything: none has served yet.

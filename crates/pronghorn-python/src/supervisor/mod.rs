@@ -2,6 +2,7 @@
 //! nothing of the application, except with `preload`, and has one thread.
 
 mod channel;
+mod counting;
 mod events;
 mod fleet;
 mod listeners;
@@ -12,16 +13,17 @@ mod worker;
 
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{Order, SignalQueue, forget_clean_pages};
+use pronghorn_engine::{BlockIndex, Board, Order, SignalQueue, WorkerState, forget_clean_pages};
 use pyo3::prelude::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 pub(crate) use self::worker::{Assignment, work};
 
-use self::fleet::{Action, Ending, Fleet, Id, Patience};
+use self::fleet::{Action, Cause, Ending, Fleet, Id, Patience};
 use self::listeners::Listeners;
 use self::process::{Process, Processes};
 use self::succession::{Inheritance, Successor};
@@ -67,6 +69,8 @@ struct Supervisor {
     fleet: Fleet,
     processes: Processes,
     signals: SignalQueue,
+    /// What the workers count, if it is asked for.
+    board: Option<Arc<Board>>,
     notifier: Notifier,
     pid_file: Option<PidFile>,
     /// The supervisor before, while it waits for this one to be ready.
@@ -114,6 +118,7 @@ impl Supervisor {
             _ => None,
         };
         let wanted = configuration.settings.workers as usize;
+        let board = board(&configuration.settings)?;
         let signals =
             SignalQueue::new(orders::SIGNALS).map_err(|error| cannot_supervise(&error))?;
         Ok(Supervisor {
@@ -125,6 +130,7 @@ impl Supervisor {
             listeners,
             processes: Processes::default(),
             signals,
+            board,
             notifier: Notifier::from_environment(py),
             pid_file,
             predecessor,
@@ -168,8 +174,11 @@ impl Supervisor {
     /// Does what the fleet asks for; in a process that was just forked, gives what it is to work with.
     fn carry_out(&mut self, py: Python<'_>, action: Action) -> Option<WorkerStart> {
         match action {
-            Action::Start(id, _) => return self.start(py, id),
-            Action::Drain(id) => self.processes.tell(id, Order::Drain),
+            Action::Start(id, cause) => return self.start(py, id, cause),
+            Action::Drain(id) => {
+                self.note_state(id, WorkerState::Draining);
+                self.processes.tell(id, Order::Drain);
+            }
             Action::Stop(id) => self.processes.tell(id, Order::Stop),
             Action::Abandon(id) => self.processes.signal(id, Signal::TERM),
             Action::Kill(id) => {
@@ -182,31 +191,34 @@ impl Supervisor {
         None
     }
 
-    fn start(&mut self, py: Python<'_>, id: Id) -> Option<WorkerStart> {
-        let started = self.try_start(py, self.fleet.replaces(id));
-        match started {
+    fn start(&mut self, py: Python<'_>, id: Id, cause: Cause) -> Option<WorkerStart> {
+        let block = self.board.as_ref().and_then(|board| board.claim(0));
+        match self.try_start(py, id, block) {
             Ok(Started::Parent(process)) => self.processes.add(id, process),
             Ok(Started::Child(start)) => return Some(start),
             Err(error) => {
+                self.retire(block);
                 log::error!(
                     "a worker could not be started: {error}. Check the limits of processes and memory"
                 );
                 self.fleet.ended(id, self.now());
             }
         }
+        self.count(cause);
         None
     }
 
-    fn try_start(&self, py: Python<'_>, replaces: bool) -> io::Result<Started> {
+    fn try_start(&self, py: Python<'_>, id: Id, block: Option<BlockIndex>) -> io::Result<Started> {
         let (channel, end) = channel::pair()?;
         let listeners = self.listeners.share()?;
         let max_requests = self.configuration.max_requests();
         let forked = process::fork(py).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(match forked {
-            None => Started::Child(WorkerStart { end, listeners, max_requests, replaces }),
+            None => Started::Child(WorkerStart { id, end, listeners, block, max_requests }),
             Some(pid) => Started::Parent(Process {
                 pid,
                 channel,
+                block,
                 most_memory: self.configuration.most_memory(),
                 has_failed: false,
             }),
@@ -220,13 +232,16 @@ impl Supervisor {
             log::error!("signals of the terminal may end the worker: {error}");
         }
         self.signals.release();
+        let metrics = self.board.zip(start.block).map(|(board, block)| board.block(block));
         Assignment {
+            metrics,
+            is_first: !self.fleet.has_served(),
             end: start.end,
             listeners: start.listeners,
             configuration: self.configuration,
             application: self.application,
             max_requests: start.max_requests,
-            replaces: start.replaces,
+            replaces: self.fleet.replaces(start.id),
         }
     }
 
@@ -299,16 +314,29 @@ impl Supervisor {
 
 /// What a worker is started with.
 struct WorkerStart {
+    id: Id,
     end: channel::WorkerEnd,
     listeners: Vec<pronghorn_engine::Listener>,
+    block: Option<BlockIndex>,
     max_requests: Option<u64>,
-    replaces: bool,
 }
 
 /// Which of the two processes this is.
 enum Started {
     Parent(Process),
     Child(WorkerStart),
+}
+
+/// The memory of the metrics, if they are asked for.
+fn board(settings: &Settings) -> Result<Option<Arc<Board>>, StartError> {
+    if settings.metrics.is_none() {
+        return Ok(None);
+    }
+    let board = Board::new(MOST_BLOCKS).map_err(|error| {
+        StartError::new(format!("there is no memory for the metrics. {error}. Leave out metrics."))
+    })?;
+    board.note_supervisor(std::process::id());
+    Ok(Some(board))
 }
 
 /// How long workers may take.
@@ -332,6 +360,9 @@ const DIED: &str =
 
 /// What an end that is asked to be quick waits for, in milliseconds; the workers' own limit is the same.
 const QUICK: u64 = 1_000;
+
+/// As many workers as there may be, and those that take their places.
+const MOST_BLOCKS: usize = 2 * 1024;
 
 /// How often the memory of the workers is looked at, in milliseconds.
 const MEMORY_LOOKS: u64 = 1_000;

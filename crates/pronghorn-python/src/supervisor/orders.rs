@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pronghorn_engine::Order;
 use pyo3::prelude::*;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -53,7 +54,10 @@ impl Supervisor {
         log::info!("SIGTERM: finishing the requests in flight");
         self.notifier.stopping();
         let delay = self.configuration.settings.drain_delay;
-        self.ends_at = Some(self.now() + millis(delay));
+        self.ends_at = Some(self.now().saturating_add(millis(delay)));
+        if !delay.is_zero() {
+            self.processes.tell_all(Order::FailHealth);
+        }
     }
 
     fn end_quickly(&mut self, by: &str) {
@@ -116,6 +120,9 @@ impl Supervisor {
 
     fn try_reload(&mut self, py: Python<'_>) -> Result<(), crate::start::Failure> {
         let configuration = self.source.read(py)?;
+        if self.board.is_none() {
+            self.board = super::board(&configuration.settings)?;
+        }
         let addresses = configuration.addresses(&self.systemd);
         // Those not wanted any more are closed here; workers that have them go on until they are replaced.
         drop(self.listeners.change(&addresses, &configuration.manner)?);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use pronghorn_engine::Order;
+use pronghorn_engine::{BlockIndex, Order};
 use pyo3::prelude::*;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 
@@ -21,6 +21,8 @@ pub(super) struct Processes {
 pub(super) struct Process {
     pub(super) pid: Pid,
     pub(super) channel: Channel,
+    /// Where it counts.
+    pub(super) block: Option<BlockIndex>,
     /// More resident memory than this is too much.
     pub(super) most_memory: Option<u64>,
     /// It has told why it cannot start.
@@ -56,6 +58,15 @@ impl Processes {
         if let Some(process) = self.alive.get(&id) {
             process.channel.tell(order);
         }
+    }
+
+    pub(super) fn tell_all(&self, order: Order) {
+        self.alive.values().for_each(|process| process.channel.tell(order));
+    }
+
+    /// Where a worker counts.
+    pub(super) fn block(&self, id: Id) -> Option<BlockIndex> {
+        self.alive.get(&id)?.block
     }
 
     /// Sends a signal. The process has not been looked after yet, so the number is its own.

@@ -48,7 +48,10 @@ impl Inheritance {
         let predecessor = pronghorn_engine::adopt_descriptor(lines.next()?.parse().ok()?).ok()?;
         let listeners = lines.filter_map(|line| {
             let (number, name) = line.split_once(' ')?;
-            Some((name.to_owned(), Listener::adopt(number.parse().ok()?).ok()?))
+            let listener = Listener::adopt(number.parse().ok()?).ok()?;
+            let is_for_metrics = name.starts_with(METRICS);
+            let listener = if is_for_metrics { listener.for_metrics() } else { listener };
+            Some((name.to_owned(), listener))
         });
         Some(Inheritance { predecessor: predecessor.into(), listeners: listeners.collect() })
     }
@@ -127,6 +130,9 @@ fn command_line(py: Python<'_>) -> PyResult<(OsString, OsString, Vec<OsString>)>
     let name = if words.is_empty() { program.clone() } else { words.remove(0) };
     Ok((program, name, words))
 }
+
+/// What the name of the listener for metrics begins with.
+const METRICS: &str = "metrics:";
 
 /// The first line is the number of the socket to the one before, then come numbers and addresses of listeners.
 const VARIABLE: &str = "_PRONGHORN_SUCCESSION";

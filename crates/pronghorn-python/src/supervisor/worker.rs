@@ -1,15 +1,14 @@
 //! A worker: what the child does after the fork.
 
-use std::io;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
 
-use pronghorn_engine::{Control, Listener, Replacement};
+use pronghorn_engine::{Control, Listener, Metrics, Replacement};
 use pyo3::prelude::*;
 
 use super::channel::{Message, WorkerEnd};
 use crate::app::StartError;
 use crate::configuration::Configuration;
-use crate::identity::Identity;
 use crate::reload;
 use crate::serve::{Role, serve};
 
@@ -23,28 +22,33 @@ pub(crate) struct Assignment {
     pub(super) max_requests: Option<u64>,
     /// Whether another one serves in its place as long as it does not.
     pub(super) replaces: bool,
+    /// Where it counts.
+    pub(super) metrics: Option<Arc<Metrics>>,
+    /// Nobody has served yet.
+    pub(super) is_first: bool,
 }
 
 /// The exit code of a worker that could not start, as gunicorn's.
 const NOT_STARTED: i32 = 3;
 
 /// Serves until told to end; gives the exit code.
-pub(crate) fn work(py: Python<'_>, assignment: Assignment) -> i32 {
-    let Assignment { end, listeners, configuration, application, max_requests, replaces } =
-        assignment;
+pub(crate) fn work(py: Python<'_>, mut assignment: Assignment) -> i32 {
+    let application = assignment.application.take();
+    let listeners = std::mem::take(&mut assignment.listeners);
+    let configuration = &assignment.configuration;
     let load = || match application {
         Some(application) => Ok(application.into_bound(py)),
         None => configuration.load(py),
     };
-    let served = Supervised::new(&end, &configuration, max_requests)
+    let served = Supervised::new(&assignment)
         .and_then(|mut role| serve(py, &configuration.settings, load, listeners, &mut role));
     match served {
         Ok(()) => 0,
         Err(error) => {
-            end.say(&Message::Failed(error.to_string()));
-            if configuration.settings.reload && !replaces {
+            assignment.end.say(&Message::Failed(error.to_string()));
+            if configuration.settings.reload && !assignment.replaces {
                 // To try again before anything is changed would be in vain.
-                reload::wait_for_change(py, &configuration.settings, end.as_fd());
+                reload::wait_for_change(py, &configuration.settings, assignment.end.as_fd());
             }
             NOT_STARTED
         }
@@ -53,39 +57,30 @@ pub(crate) fn work(py: Python<'_>, assignment: Assignment) -> i32 {
 
 /// A worker as the server sees it.
 struct Supervised<'a> {
-    identity: &'a Identity,
-    siblings: bool,
-    max_requests: Option<u64>,
-    ready: WorkerEnd,
+    assignment: &'a Assignment,
+    /// The channel once more, for the engine.
     asking: WorkerEnd,
-    orders: Option<std::os::fd::OwnedFd>,
+    orders: Option<OwnedFd>,
 }
 
 impl<'a> Supervised<'a> {
-    fn new(
-        end: &WorkerEnd,
-        configuration: &'a Configuration,
-        max_requests: Option<u64>,
-    ) -> Result<Self, StartError> {
-        let share = || end.try_clone().map_err(|error| cannot_hear(&error));
-        Ok(Supervised {
-            identity: &configuration.identity,
-            siblings: configuration.settings.workers > 1,
-            max_requests,
-            ready: share()?,
-            asking: share()?,
-            orders: Some(share()?.into()),
-        })
+    fn new(assignment: &'a Assignment) -> Result<Self, StartError> {
+        let share = || {
+            assignment.end.try_clone().map_err(|error| {
+                StartError::new(format!("a worker cannot talk to its supervisor. {error}."))
+            })
+        };
+        Ok(Supervised { assignment, asking: share()?, orders: Some(share()?.into()) })
     }
 }
 
 impl Role for Supervised<'_> {
     fn has_siblings(&self) -> bool {
-        self.siblings
+        self.assignment.configuration.settings.workers > 1
     }
 
     fn settle(&self, py: Python<'_>) -> Result<(), StartError> {
-        self.identity.take(py)
+        self.assignment.configuration.identity.take(py)
     }
 
     fn control(&mut self) -> Control {
@@ -98,14 +93,18 @@ impl Role for Supervised<'_> {
     }
 
     fn max_requests(&self) -> Option<u64> {
-        self.max_requests
+        self.assignment.max_requests
+    }
+
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        self.assignment.metrics.clone()
+    }
+
+    fn is_first(&self) -> bool {
+        self.assignment.is_first
     }
 
     fn ready(&self, _listeners: &[String]) {
-        self.ready.say(&Message::Ready);
+        self.assignment.end.say(&Message::Ready);
     }
-}
-
-fn cannot_hear(error: &io::Error) -> StartError {
-    StartError::new(format!("a worker cannot talk to its supervisor. {error}."))
 }
