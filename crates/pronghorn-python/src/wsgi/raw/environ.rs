@@ -15,6 +15,7 @@ use pyo3::{ffi, prelude::*, types::PyDict};
 use super::{
     cache::Cache,
     connections::{Connection, Connections, Peer},
+    forwarded::{is_of_proxy, shows},
     strings::latin1,
 };
 use crate::{
@@ -290,28 +291,6 @@ pub(super) fn set<T>(
         0 => Ok(()),
         _ => Err(PyErr::fetch(environ.py())),
     }
-}
-
-/// What proxies say of a request.
-#[inline]
-fn is_of_proxy(known: Known) -> bool {
-    matches!(
-        known,
-        Known::Forwarded
-            | Known::XForwardedFor
-            | Known::XForwardedHost
-            | Known::XForwardedPort
-            | Known::XForwardedPrefix
-            | Known::XForwardedProto
-            | Known::XForwardedServer
-            | Known::XRealIp
-    )
-}
-
-/// What is not believed is not given to the application.
-#[cold]
-fn shows(exchange: &Exchange<'_>, known: Known) -> bool {
-    exchange.proxies().shows(exchange.peer(), known)
 }
 
 /// Appends to a value that is there (RFC 9110 section 5.3; RFC 6265 section 5.4 for Cookie).

@@ -1,7 +1,7 @@
 //! What trusted proxies say, in the place of what the connection tells.
 
 use pronghorn_engine::{Client, Exchange, Forwarded, Scheme};
-use pronghorn_proto::host;
+use pronghorn_proto::{field::Known, host};
 use pyo3::{prelude::*, types::PyDict};
 
 use super::{
@@ -73,4 +73,26 @@ impl Environ {
             None => Ok(()),
         }
     }
+}
+
+/// What proxies say of a request.
+#[inline]
+pub(super) fn is_of_proxy(known: Known) -> bool {
+    matches!(
+        known,
+        Known::Forwarded
+            | Known::XForwardedFor
+            | Known::XForwardedHost
+            | Known::XForwardedPort
+            | Known::XForwardedPrefix
+            | Known::XForwardedProto
+            | Known::XForwardedServer
+            | Known::XRealIp
+    )
+}
+
+/// Whether the application may see a field of this name: what is not believed it may not.
+#[cold]
+pub(super) fn shows(exchange: &Exchange<'_>, known: Known) -> bool {
+    exchange.proxies().shows(exchange.peer(), known)
 }
