@@ -139,7 +139,7 @@ impl Drop for Object {
 }
 
 /// Whether this thread came in through `attach` and has not gone out.
-fn attached() -> bool {
+pub(crate) fn attached() -> bool {
     THREAD.with(|thread| thread.attached.get())
 }
 

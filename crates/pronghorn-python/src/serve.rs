@@ -11,6 +11,7 @@ use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
 use crate::app::StartError;
+use crate::logging::Delivery;
 use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
@@ -90,6 +91,7 @@ pub(crate) fn serve<'py>(
         .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
+    let delivery = Delivery::begin(py);
     let watch = replacement.and_then(reload::watch);
     let is_main = signals::put_aside(py);
     let control = if is_main { role.control() } else { Control::Nobody };
@@ -100,6 +102,7 @@ pub(crate) fn serve<'py>(
         py.detach(|| server.run())
     });
     signals::put_back(py);
+    delivery.end(py);
     watch.into_iter().for_each(|watch| watch.end(py));
     served.map_err(|error| cannot_start(&error))
 }

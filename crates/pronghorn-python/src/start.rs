@@ -12,6 +12,7 @@ use crate::alone::serve_alone;
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
 use crate::configuration::Source;
+use crate::listening::reason_of_creating;
 use crate::settings::{self, Given, Settings, UsageError};
 use crate::supervisor::{self, Outcome};
 use crate::{access_log, logging};
@@ -143,10 +144,17 @@ pub(crate) fn tell(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// What the application may rely on while it is imported: the log, and the working directory, relative to `folder`.
+/// What the application may rely on while it is imported: the working directory, relative to `folder`, and the log.
 pub(crate) fn prepare(settings: &Settings, folder: &Path) -> Result<(), StartError> {
-    logging::install(settings.log_level);
-    settings.chdir.as_deref().map_or(Ok(()), |to| change_directory(&folder.join(to)))
+    settings.chdir.as_deref().map_or(Ok(()), |to| change_directory(&folder.join(to)))?;
+    let file = settings.error_log.as_deref();
+    logging::install(settings.log_level, file).map_err(|error| {
+        StartError::new(format!(
+            "cannot open the log {}. {} Check error-log.",
+            file.unwrap_or(Path::new("-")).display(),
+            reason_of_creating(&error)
+        ))
+    })
 }
 
 fn change_directory(folder: &Path) -> Result<(), StartError> {

@@ -7,7 +7,7 @@
 pub mod cli;
 #[path = "../src/supervisor/fleet.rs"]
 pub mod fleet;
-#[path = "../src/logging.rs"]
-pub mod logging;
+#[path = "../src/logging/line.rs"]
+pub mod line;
 #[path = "../src/settings/mod.rs"]
 pub mod settings;

@@ -1,9 +1,11 @@
 //! Where logs go, and what their lines say, as people write it.
 
+use std::path::PathBuf;
+
 use pronghorn_engine::{Format, LogTarget, SyslogAddress};
 
 use super::Address;
-use super::kind::Single;
+use super::kind::{FilePath, Single};
 
 impl Single for LogTarget {
     type Out = LogTarget;
@@ -35,6 +37,21 @@ fn syslog(address: &str) -> Result<SyslogAddress, String> {
             }
             _ => Err(format!("expected syslog:PATH or syslog:HOST:PORT, not syslog:{address}")),
         },
+    }
+}
+
+/// A file for messages, or `-` for standard error, which is none.
+pub struct MessageLog;
+
+impl Single for MessageLog {
+    type Out = Option<PathBuf>;
+
+    fn expects() -> String {
+        "a path, or -".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Option<PathBuf>, String> {
+        if text == "-" { Ok(None) } else { FilePath::parse(text).map(Some) }
     }
 }
 

@@ -5,6 +5,7 @@ use pronghorn_engine::{Format, LogTarget};
 
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
+use super::log_target::MessageLog;
 use super::mode::Mode;
 use super::own::{MetricsPlace, UrlPath};
 use super::peers::PeerList;
@@ -235,10 +236,11 @@ settings! {
         /// What a line of the access log says: common, combined, json, or a text with gunicorn's atoms.
         access_log_format: Format = "combined" { placeholder: "FORMAT", aliases: &["access-logformat"] };
 
-        /// The file the server's messages are appended to; - is standard error.
-        error_log: Text = "-" { placeholder: "FILE", aliases: &["error-logfile", "log-file"] };
+        /// The file the server's messages are appended to; - is standard error, or Python's `logging` if the application
+        /// has configured that.
+        error_log: MessageLog = "-" { placeholder: "FILE", aliases: &["error-logfile", "log-file"] };
 
-        /// The least severe messages that go to standard error.
+        /// The least severe messages of the server that are logged.
         log_level: Level = "info" { placeholder: "LEVEL" };
     }
 

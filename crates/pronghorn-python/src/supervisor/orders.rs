@@ -11,6 +11,7 @@ use super::Supervisor;
 use super::fleet::Ending;
 use super::succession::{Progress, Successor};
 use crate::configuration::millis;
+use crate::logging;
 
 /// The signals that are acted on.
 pub(super) const SIGNALS: &[i32] = &[
@@ -166,6 +167,7 @@ impl Supervisor {
     }
 
     fn reopen_logs(&self) {
+        logging::reopen();
         self.processes.signal_all(Signal::USR1);
     }
 

@@ -20,7 +20,7 @@ use self::{
     input::Input,
     raw::{BytesBuffer, Callables, Environ},
 };
-use crate::{attach, fork, interruption::Interruption};
+use crate::{attach, fork, interruption::Interruption, logging};
 
 /// Serves a WSGI application.
 pub(crate) struct WsgiHandler {
@@ -126,6 +126,10 @@ fn decoded_length(exchange: &Exchange<'_>, body: &Body) -> Option<u64> {
 impl Handler for WsgiHandler {
     fn thread_stop(&self) {
         attach::leave();
+    }
+
+    fn reopen_logs(&self) {
+        logging::reopen();
     }
 
     fn attach(&self) {
