@@ -66,7 +66,16 @@ def test_a_second_term_and_an_interrupt_do_not_wait(serve):
 
 def test_before_the_application_is_imported_health_fails_and_requests_wait(tmp_path):
     path, gate = str(tmp_path / "socket"), tmp_path / "imported"
-    command = ["-m", "pronghorn", "slow_import:app", "--no-supervisor", "--app-dir", str(APPS), "--bind", f"unix:{path}"]
+    command = [
+        "-m",
+        "pronghorn",
+        "slow_import:app",
+        "--no-supervisor",
+        "--app-dir",
+        str(APPS),
+        "--bind",
+        f"unix:{path}",
+    ]
     server = Server(
         [sys.executable, *command, "--health", "/health", "--metrics", "/metrics"],
         env={"IMPORT_WAITS_FOR": str(gate)},

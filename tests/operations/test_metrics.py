@@ -60,9 +60,7 @@ def test_requests_are_counted_by_method_and_class(serve):
             client.ask(method + b" / HTTP/1.1\r\nHost: a\r\n\r\n")
     with server.raw() as client:
         assert client.ask(b"GET / HTTP/1.1\r\n\r\n").status == 400
-    metrics = metrics_once(
-        lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") == 7
-    )
+    metrics = metrics_once(lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") == 7)
     assert metrics.value("requests_total", method="GET", status="2xx") == 3
     assert metrics.value("requests_total", method="POST", status="2xx") == 1
     # Clients cannot make up series.
@@ -80,9 +78,7 @@ def test_requests_are_counted_by_method_and_class(serve):
 def test_durations_are_in_seconds_and_in_their_bucket(serve):
     server = serve("slow:app", "--metrics", "/metrics")
     server.get("/0.3")
-    metrics = metrics_once(
-        lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") == 1
-    )
+    metrics = metrics_once(lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") == 1)
     assert 0.3 <= metrics.value("request_duration_seconds_sum") < 3
     assert metrics.value("request_duration_seconds_bucket", le="0.25") == 0
     assert metrics.value("request_duration_seconds_bucket", le="+Inf") == 1
@@ -93,9 +89,7 @@ def test_a_scrape_is_not_counted_and_not_logged(serve, tmp_path):
     server = serve("hello:app", "--metrics", "/metrics", "--health", "/health", "--access-log", str(log))
     server.get("/health")
     server.get("/served")
-    metrics = metrics_once(
-        lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") > 0
-    )
+    metrics = metrics_once(lambda: scrape(server), lambda metrics: metrics.value("request_duration_seconds_count") > 0)
     assert metrics.value("requests_total", method="GET", status="2xx") == 1
     server.stop()
     assert [line.split('"')[1] for line in log.read_text().splitlines()] == ["GET /served HTTP/1.1"]

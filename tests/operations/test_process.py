@@ -167,6 +167,29 @@ def test_an_interrupt_removes_the_pid_file(serve, tmp_path):
     assert not path.exists()
 
 
+def test_the_workers_run_as_the_user_and_the_supervisor_stays(serve, folder, somebody, tmp_path):
+    name, user, _ = somebody
+    tmp_path.chmod(0o700)
+    arguments = ["--user", name, "--uds", str(tmp_path / "web.sock"), "--pid", str(tmp_path / "server.pid")]
+    server = serve("identity:app", *arguments, app_dir=folder, supervised=True)
+    seen = identity(server)
+    assert seen["users"] == seen["imported"]["users"] == [user] * 3
+    assert (tmp_path / "server.pid").read_text() == f"{server.pid}\n"
+    assert seen["pid"] != server.pid
+    # What was made with other rights than the workers' is removed with them.
+    assert server.stop() == 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_logs_are_opened_before_the_user_changes(serve, folder, somebody, tmp_path):
+    tmp_path.chmod(0o700)
+    log = tmp_path / "access.log"
+    server = serve("identity:app", "--user", somebody[0], "--access-log", str(log), app_dir=folder, supervised=True)
+    assert server.get("/").status == 200
+    assert server.stop() == 0
+    assert "GET / HTTP/1.1" in log.read_text()
+
+
 def identity(server):
     """What the application says of its process."""
     return ast.literal_eval(server.get("/").body.decode())

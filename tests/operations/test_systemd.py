@@ -1,7 +1,9 @@
 """systemd: sockets that it opened, and what it is told."""
 
 import ast
+import signal
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,39 @@ def test_a_service_manager_that_is_not_there_is_no_reason_not_to_serve(serve, tm
     server = serve("hello:app", env={"NOTIFY_SOCKET": str(tmp_path / "nobody")})
     assert server.get("/").status == 200
     server.wait_for_log("systemd is not told of this process")
+
+
+def test_the_supervisor_tells_of_a_reload_and_of_its_end(serve, manager):
+    server = serve("hello:app", "--workers", "2", supervised=True, env={"NOTIFY_SOCKET": manager.address})
+    assert manager.waits_for("READY")["STATUS"] == f"2 workers serve at {server.url}"
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    server.signal(signal.SIGHUP)
+    reloading = manager.waits_for("RELOADING")
+    assert before <= int(reloading["MONOTONIC_USEC"]) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    manager.waits_for("READY")
+    server.stop()
+    manager.waits_for("STOPPING")
+
+
+def test_the_supervisor_gives_signs_of_life_while_its_workers_are_busy(serve, manager):
+    told = {"NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "400000"}
+    server = serve("naps:app", "--threads", "1", supervised=True, env=told)
+    manager.waits_for("READY")
+    with server.raw() as client:
+        client.send(get(target=b"/long/1"))
+        for _ in range(5):
+            manager.waits_for("WATCHDOG", within=0.4)
+        assert client.read_response().status == 200
+
+
+def test_the_sockets_of_systemd_outlive_a_reload_of_the_supervisor(serve, manager, tcp, unix):
+    told = {"NOTIFY_SOCKET": manager.address}
+    server = serve("hello:app", sockets=[tcp, unix], supervised=True, env=told)
+    manager.waits_for("READY")
+    server.signal(signal.SIGHUP)
+    manager.waits_for("RELOADING")
+    manager.waits_for("READY")
+    assert status(tcp.getsockname()) == 200
+    assert status(unix.getsockname()) == 200
+    assert server.stop() == 0
+    assert Path(unix.getsockname()).is_socket()
