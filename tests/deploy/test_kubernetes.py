@@ -1,5 +1,6 @@
 """The ready-made manifests: valid by their schemas, and they fit together."""
 
+import re
 from pathlib import Path
 
 import jsonschema
@@ -113,7 +114,7 @@ ADAPTER_VALUES = {
     },
 }
 
-SCHEMAS = {"servicemonitor.yaml": SERVICE_MONITOR, "prometheus-adapter-values.yaml": ADAPTER_VALUES}
+SCHEMAS = {"servicemonitor.yaml": SERVICE_MONITOR, "prometheus-adapter/values.yaml": ADAPTER_VALUES}
 
 
 def read(name):
@@ -142,7 +143,8 @@ def settings(container, tmp_path):
 
 
 def test_there_are_no_others():
-    assert sorted(path.name for path in FOLDER.iterdir()) == sorted([*MANIFESTS, *SCHEMAS])
+    files = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()]
+    assert sorted(files) == sorted([*MANIFESTS, *SCHEMAS])
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
@@ -223,7 +225,16 @@ def test_the_pod_has_no_rights(pod, container):
 def test_what_scales_is_a_metric_of_each_pod_that_the_adapter_knows(settings):
     pods, _ = read("hpa.yaml")["spec"]["metrics"]
     name = pods["pods"]["metric"]["name"]
-    (rule,) = read("prometheus-adapter-values.yaml")["rules"]["custom"]
+    (rule,) = read("prometheus-adapter/values.yaml")["rules"]["custom"]
     assert rule["seriesQuery"].startswith(name + "{")
     assert rule["name"] == {"matches": f"^({name})$", "as": "$1"}
     assert int(pods["pods"]["target"]["averageValue"]) < int(settings["threads"]) * int(settings["workers"])
+
+
+def test_every_metric_that_is_named_is_one_of_the_server(serve):
+    server = serve("hello:app", "--metrics", "/metrics")
+    served = set(re.findall(r"^# TYPE (\S+) ", server.get("/metrics").body.decode(), re.MULTILINE))
+    files = [*FOLDER.rglob("*.yaml"), ROOT / "docs" / "operations.md"]
+    named = {name for file in files for name in re.findall(r"\bpronghorn_[a-z_]+[a-z]", file.read_text())}
+    assert named, "no metric is named"
+    assert {re.sub("_(bucket|sum|count)$", "", name) for name in named} <= served
