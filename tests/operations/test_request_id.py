@@ -1,6 +1,7 @@
 """Identifiers of requests: a trusted proxy's or a new one, given to the application, the response and every refusal."""
 
 import contextlib
+import json
 import re
 
 import pytest
@@ -141,3 +142,17 @@ def test_workers_never_give_the_same(serve, tmp_path):
                 seen.setdefault(worker, set()).add(given)
     assert len(seen) > 1, "one worker answered all"
     assert len(set.union(*seen.values())) == 150
+
+
+def test_the_access_log_has_identifier_and_trace(serve, tmp_path):
+    path = tmp_path / "access.log"
+    server = serve("hello:app", "--request-id", "--access-log", str(path), "--access-log-format", "json")
+    trace = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    with server.raw() as client:
+        given = client.ask(get(b"traceparent: " + trace)).get("X-Request-ID")
+        client.ask(get(b"X-Request-ID: kept", b"traceparent: " + trace.upper()))
+        client.ask(get(b"traceparent: " + trace, b"traceparent: " + trace))
+    server.stop()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["traceparent"] for line in lines] == [trace.decode(), None, None]
+    assert [line["request_id"] for line in lines[:2]] == [given, "kept"]
