@@ -154,3 +154,16 @@ def test_abrt_prints_stacks_while_the_interpreter_is_held(greedy):
         server.wait_for_log(r"GET /compute/5 of 127\.0\.0\.1:\d+, for", within=3)
         server.wait_for_log(r'File ".*greedy.py", line \d+ in compute')
         assert client.read_response().status == 200
+
+
+def test_a_worker_with_a_stuck_request_is_replaced_and_loses_no_other(greedy):
+    server = greedy("--request-timeout", "300ms", "--request-timeout-grace", "500ms", supervised=True)
+    with server.raw(timeout=10) as client:
+        assert client.ask(get(target=b"/nap/3")).status == 504
+        server.wait_for_log(r"GET /nap/3 of .*has not ended 0\.5 s .* This process will be replaced")
+        began = time.monotonic()
+        while time.monotonic() < began + 4:
+            assert server.get("/hello").status == 200
+        first, second = re.findall(r"worker (\d+) is ready", server.log())
+        server.wait_for_log(f"worker {first} has ended")
+        assert first != second
