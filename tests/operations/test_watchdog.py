@@ -136,7 +136,7 @@ def test_abrt_prints_the_stacks_of_all_threads_and_what_they_serve(greedy, threa
     server = greedy("--threads", threads)
     with server.raw(timeout=20) as client:
         client.send(get(target=b"/threads/2"))
-        server.wait_for_log("begin threads")
+        server.wait_for_log("napping")
         server.signal(signal.SIGABRT)
         server.wait_for_log(r"GET /threads/2 of 127\.0\.0\.1:\d+, for \d\.\d s, in thread 0x")
         # That of the thread it waits for, too.

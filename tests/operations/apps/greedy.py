@@ -29,6 +29,7 @@ def loop(seconds):
 
 def nap(seconds):
     """Waits in C, without the interpreter's lock."""
+    print("napping", file=sys.stderr, flush=True)
     time.sleep(seconds)
 
 
