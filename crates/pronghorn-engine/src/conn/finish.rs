@@ -27,6 +27,7 @@ impl EventLoop {
         self.now = sys::monotonic_millis();
         if let Some(metrics) = &self.config.metrics {
             count_answer(metrics, &job.request);
+            self.count_lost_lines();
         }
         let Some(conn) = self.conns.get(job.token) else { return };
         conn.socket = Some(job.socket);

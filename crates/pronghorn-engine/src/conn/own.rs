@@ -35,6 +35,7 @@ impl EventLoop {
             persistent: conn.state.may_persist() && !self.draining,
         };
         conn.state.response_started(facts.persistent);
+        self.count_lost_lines();
         let answer = asked.answer(&self.config, request.head.method, unready);
         let date = date_now();
         let response = answer.encode(&facts, &self.config.server_fields(&date, &request));
@@ -52,6 +53,13 @@ impl EventLoop {
         let Some(conn) = self.conns.get(token) else { return };
         conn.phase = Phase::Head(request);
         self.go_on_later(token);
+    }
+
+    /// Tells the metrics what the access log has lost.
+    pub(super) fn count_lost_lines(&self) {
+        if let (Some(metrics), Some(access)) = (&self.config.metrics, &self.config.access) {
+            metrics.set_lines_lost(access.lost());
+        }
     }
 
     fn unready(&self) -> Option<&'static str> {

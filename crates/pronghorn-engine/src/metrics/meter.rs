@@ -149,6 +149,11 @@ impl Metrics {
         }
     }
 
+    /// How many lines of the access log were lost.
+    pub(crate) fn set_lines_lost(&self, lines: u64) {
+        self.set(block::LOG_DROPPED.first, lines);
+    }
+
     #[inline]
     fn observe(&self, histogram: Place, micros: u64) {
         self.count(histogram.at(histogram::bucket(micros)), 1);
