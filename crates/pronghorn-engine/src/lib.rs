@@ -46,7 +46,6 @@ pub use listener::{Access, Bind, Listener};
 pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
-pub use signals::let_signals_pass;
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
     lock_folder, note_fork, open_standard_streams, release_signals,

@@ -6,9 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{
-    SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
-};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
 
@@ -38,9 +36,6 @@ const SUPERVISED: &[Meaning] = &[TERMINATE, QUIT, REOPEN];
 
 /// What a supervised process lets pass.
 const PASSING: [i32; 5] = [SIGINT, SIGHUP, SIGTTIN, SIGTTOU, SIGUSR2];
-
-/// What has no effect before it serves.
-const EARLY: [i32; 2] = [SIGABRT, SIGUSR1];
 
 /// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -108,14 +103,4 @@ fn end_at_second_interrupt() -> io::Result<Vec<SigId>> {
 fn let_pass() -> io::Result<Vec<SigId>> {
     let nothing = Arc::new(AtomicBool::new(false));
     PASSING.into_iter().map(|number| flag::register(number, nothing.clone())).collect()
-}
-
-/// Has a process that a supervisor has forked, and that is no server yet, let the signals pass that are for the supervisor.
-///
-/// # Errors
-/// The system's.
-pub fn let_signals_pass() -> io::Result<()> {
-    let_pass()?;
-    let nothing = Arc::new(AtomicBool::new(false));
-    EARLY.into_iter().try_for_each(|number| flag::register(number, nothing.clone()).map(drop))
 }

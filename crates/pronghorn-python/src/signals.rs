@@ -8,10 +8,22 @@ use pyo3::{intern, prelude::*};
 ///
 /// False outside the main thread, where Python allows no such change: the server then leaves signals alone.
 pub(crate) fn put_aside(py: Python<'_>) -> bool {
-    let handlers = current(py).ok();
-    let is_main = handlers.is_some();
-    *aside() = handlers;
-    is_main
+    let Ok(handlers) = current(py) else { return false };
+    // Those of a worker were put aside when it was forked, before it ignored the signals.
+    aside().get_or_insert(handlers);
+    true
+}
+
+/// Ignores, in a process that a supervisor has just forked, the signals that are for the supervisor, and those that have a meaning once it serves.
+pub(crate) fn ignore_until_served(py: Python<'_>) {
+    put_aside(py);
+    for name in ["SIGINT", "SIGHUP", "SIGTTIN", "SIGTTOU", "SIGUSR1", "SIGUSR2", "SIGABRT"] {
+        let ignored = module(py)
+            .and_then(|module| set(py, name, &module.getattr(intern!(py, "SIG_IGN"))?).map(drop));
+        if let Err(error) = ignored {
+            log::warn!("{name} cannot be ignored: {error}");
+        }
+    }
 }
 
 /// Puts back what was put aside, if anything was: after the server's end, and in a process forked from it, which must not

@@ -13,6 +13,9 @@ use crate::replacement::Reason;
 use crate::shared::Shared;
 use crate::sys;
 
+/// The exit code of a process that a second SIGQUIT ends: 128 and its number.
+const QUIT: i32 = 131;
+
 /// How much stack it gets: it formats text, and prints stacks.
 const STACK: usize = 256 << 10;
 
@@ -51,6 +54,11 @@ impl Watchdog {
             watch.alarm.wait(millis);
             if watch.alarm.takes_stacks() {
                 self.print_stacks();
+            }
+            if watch.alarm.quits_again() {
+                self.print_stacks();
+                log::logger().flush();
+                sys::exit_now(QUIT);
             }
         }
         if let Some(envoy) = self.envoy.take() {

@@ -32,6 +32,7 @@ use crate::configuration::{Configuration, Source, millis};
 use crate::pid_file::PidFile;
 use crate::serve::{announce, announce_start};
 use crate::settings::Settings;
+use crate::signals;
 use crate::systemd::{self, Notifier};
 
 /// What this process turned out to be.
@@ -151,7 +152,7 @@ impl Supervisor {
         loop {
             for action in self.fleet.advance(self.now()) {
                 if let Some(assignment) = self.carry_out(py, action) {
-                    return Ok(Outcome::Worker(Box::new(self.into_worker(assignment))));
+                    return Ok(Outcome::Worker(Box::new(self.into_worker(py, assignment))));
                 }
             }
             self.note_progress();
@@ -226,11 +227,9 @@ impl Supervisor {
     }
 
     /// The part of this process that is a worker's: all else goes, and nothing outside changes by it.
-    fn into_worker(mut self, start: WorkerStart) -> Assignment {
+    fn into_worker(mut self, py: Python<'_>, start: WorkerStart) -> Assignment {
         self.listeners.hand_over();
-        if let Err(error) = pronghorn_engine::let_signals_pass() {
-            log::error!("signals of the terminal may end the worker: {error}");
-        }
+        signals::ignore_until_served(py);
         self.signals.release();
         let metrics = self.board.zip(start.block).map(|(board, block)| board.block(block));
         Assignment {

@@ -1,0 +1,140 @@
+"""What a person tells a server by signals, and what of it is for the supervisor alone."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.request import get
+from harness.response import Aborted
+
+APPS = Path(__file__).parent / "apps"
+READY = r"worker (\d+) is ready"
+
+
+def workers(server):
+    """The process ids of the workers that have said that they are ready, in that order."""
+    return [int(line.split("worker ")[1].split()[0]) for line in server.log().splitlines() if "is ready" in line]
+
+
+@pytest.mark.parametrize("threads", ["1", "8"])
+def test_a_second_quit_prints_the_stacks_and_ends_the_process(serve, threads):
+    server = serve("greedy:app", "--threads", threads, app_dir=APPS)
+    with server.raw() as client:
+        client.send(get(target=b"/nap/30"))
+        server.wait_for_log("begin nap")
+        server.signal(signal.SIGQUIT)
+        time.sleep(0.2)
+        server.signal(signal.SIGQUIT)
+        assert server.wait(5) == 131
+    assert "GET /nap/30 of 127.0.0.1:" in server.log()
+    assert 'greedy.py", line' in server.log()
+
+
+def test_a_second_quit_prints_the_stacks_of_the_workers(serve):
+    server = serve("greedy:app", app_dir=APPS, supervised=True)
+    with server.raw() as client:
+        client.send(get(target=b"/nap/30"))
+        server.wait_for_log("begin nap")
+        server.signal(signal.SIGQUIT)
+        server.wait_for_log("SIGQUIT: finishing what ends within a second")
+        server.signal(signal.SIGQUIT)
+        assert server.wait(5) == 131
+    assert "GET /nap/30 of 127.0.0.1:" in server.log()
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+def test_a_second_interrupt_ends_supervisor_and_workers_at_once(serve, first):
+    server = serve("naps:app", supervised=True)
+    with server.raw() as client:
+        client.send(get(target=b"/long/30"))
+        server.wait_for_log("napping /long")
+        server.signal(first)
+        server.wait_for_log("finishing")
+        started = time.monotonic()
+        server.signal(signal.SIGINT)
+        assert server.wait(3) == 130
+        assert time.monotonic() - started < 0.9
+        with pytest.raises(Aborted):
+            client.read_response()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_quick_stop_of_workers_gives_requests_a_second(serve, number):
+    server = serve("naps:app", "--workers", "2", supervised=True)
+    with server.raw() as short, server.raw() as long:
+        short.send(get(target=b"/short/0.5"))
+        long.send(get(target=b"/long/30"))
+        server.wait_for_log("napping /short")
+        server.wait_for_log("napping /long")
+        server.signal(number)
+        assert short.read_response().status == 200
+        assert server.wait(4) == 0
+        with pytest.raises(Aborted):
+            long.read_response()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGUSR2])
+def test_what_a_terminal_sends_to_all_a_worker_lets_pass(serve, number):
+    server = serve("naps:app", supervised=True)
+    (worker,) = workers(server)
+    with server.raw() as client:
+        client.send(get(target=b"/one/0.5"))
+        server.wait_for_log("napping /one")
+        os.kill(worker, number)
+        assert client.read_response().status == 200
+    assert server.get("/two/0").status == 200
+    assert workers(server) == [worker]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGQUIT, 0)])
+def test_a_worker_that_is_told_to_end_finishes_and_is_replaced(serve, number, code):
+    server = serve("naps:app", supervised=True)
+    (worker,) = workers(server)
+    with server.raw() as client:
+        client.send(get(target=b"/one/0.3"))
+        server.wait_for_log("napping /one")
+        os.kill(worker, number)
+        response = client.read_response()
+        assert response.status == 200 and response.closes
+    server.wait_for_log(rf"worker {worker} ended with exit code {code}")
+    server.wait_for_log(rf"{READY}[\s\S]*{READY}")
+    assert server.get("/two/0").status == 200
+
+
+def test_more_and_fewer_workers(serve):
+    server = serve("hello:app", supervised=True)
+    server.signal(signal.SIGTTOU)
+    server.wait_for_log("SIGTTOU: there is one worker at least")
+    server.signal(signal.SIGTTIN)
+    server.wait_for_log(r"SIGTTIN: 2 workers from now on[\s\S]*is ready")
+    server.signal(signal.SIGTTOU)
+    server.wait_for_log(r"SIGTTOU: 1 workers from now on[\s\S]*has ended")
+    assert server.get().status == 200
+
+
+def test_winch_drains_the_workers_until_hup(serve):
+    server = serve("naps:app", supervised=True)
+    (worker,) = workers(server)
+    with server.raw() as client:
+        client.send(get(target=b"/one/0.3"))
+        server.wait_for_log("napping /one")
+        server.signal(signal.SIGWINCH)
+        assert client.read_response().status == 200
+    server.wait_for_log(rf"worker {worker} has ended")
+    with server.raw() as waiting:
+        waiting.send(get(target=b"/two/0"))
+        server.signal(signal.SIGHUP)
+        assert waiting.read_response().status == 200
+
+
+def test_abrt_prints_what_every_worker_does(serve):
+    server = serve("naps:app", supervised=True)
+    with server.raw() as client:
+        client.send(get(target=b"/one/1"))
+        server.wait_for_log("napping /one")
+        server.signal(signal.SIGABRT)
+        server.wait_for_log(r"GET /one/1 of 127\.0\.0\.1:")
+        assert client.read_response().status == 200
