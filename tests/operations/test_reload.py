@@ -1,13 +1,12 @@
 """Starting again when a file of the application changes."""
 
 import os
-import subprocess
 import sys
 import time
 
 import pytest
 
-from harness.process import cpu_seconds
+from harness.process import cpu_seconds, group_members
 from harness.request import get
 from harness.server import Server
 
@@ -132,7 +131,7 @@ def test_a_worker_that_waits_for_a_repair_ends_with_the_supervisor(folder, end):
         else:
             assert server.stop() == 0
         deadline = time.monotonic() + 5
-        while subprocess.run(["pgrep", "-g", str(server.pid)], capture_output=True).stdout:
+        while group_members(server.pid):
             assert time.monotonic() < deadline
             time.sleep(0.01)
     finally:

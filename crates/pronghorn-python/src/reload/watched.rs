@@ -45,7 +45,8 @@ impl Watched {
     pub(super) fn next_change(&mut self, stop: BorrowedFd<'_>) -> Option<PathBuf> {
         loop {
             self.add_modules();
-            let made = match self.bell.wait(LOOK_EVERY, stop) {
+            let woken = self.bell.wait(LOOK_EVERY, stop);
+            let made = match woken {
                 Woken::Stopped => return None,
                 Woken::Rung => {
                     self.settle(stop);
@@ -53,12 +54,14 @@ impl Watched {
                 }
                 Woken::Time => None,
             };
-            if let Some(path) = self.files.look().or(made) {
+            let changed = self.files.look().or(made);
+            if changed.is_some() && woken == Woken::Time {
+                // No bell rang for it: more of the same change may be on its way.
                 self.settle(stop);
-                // What was changed meanwhile is of the same change.
-                self.walk();
                 self.files.look();
-                return Some(path);
+            }
+            if changed.is_some() {
+                return changed;
             }
         }
     }
