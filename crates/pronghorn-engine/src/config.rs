@@ -7,12 +7,13 @@ use std::time::Duration;
 use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
-use crate::access::AccessLog;
+use crate::access::{AccessLog, Entry};
 use crate::address::Local;
 use crate::client::Proxies;
 use crate::metrics::Metrics;
 use crate::replacement::Replacement;
 use crate::request::Request;
+use crate::statsd::Statsd;
 use crate::witness::Witness;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
@@ -46,6 +47,8 @@ pub struct Config {
     pub request_ids: bool,
     /// Where a line goes for each request answered.
     pub access: Option<Arc<AccessLog>>,
+    /// The StatsD server that is told of each request answered.
+    pub statsd: Option<Arc<Statsd>>,
     /// Where this process counts; none counts nothing.
     pub metrics: Option<Arc<Metrics>>,
     /// The path at which every listener has the metrics. A listener for metrics has them at `/metrics` besides.
@@ -94,6 +97,7 @@ pub struct Deadlines {
 impl Config {
     /// Sees to what the logs need of the server, whose listeners are `locals`.
     pub(crate) fn prepare_logs(&mut self, locals: &[Local]) {
+        self.timed |= self.statsd.is_some();
         if let Some(access) = &self.access {
             access.name_listeners(locals);
             self.timed |= access.is_timed();
@@ -105,6 +109,26 @@ impl Config {
         if let Some(access) = &self.access {
             access.close();
         }
+        if let Some(statsd) = &self.statsd {
+            statsd.close();
+        }
+    }
+
+    /// Writes down that a request was answered.
+    #[inline]
+    pub(crate) fn log_answer(&self, entry: &Entry<'_>) {
+        if let Some(access) = &self.access {
+            access.log(entry);
+        }
+        if let Some(statsd) = &self.statsd {
+            statsd.note_request(entry.status, entry.run_micros());
+        }
+    }
+
+    /// Whether answers are written down.
+    #[inline]
+    pub(crate) fn logs_answers(&self) -> bool {
+        self.access.is_some() || self.statsd.is_some()
     }
 
     /// What the server adds to every response, here to `request` at the time `date`.
@@ -158,6 +182,7 @@ impl Default for Config {
             proxies: Proxies::default(),
             request_ids: false,
             access: None,
+            statsd: None,
             metrics: None,
             metrics_path: None,
             health: None,

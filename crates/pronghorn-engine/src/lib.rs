@@ -25,6 +25,7 @@ mod sched;
 mod server;
 mod shared;
 mod signals;
+mod statsd;
 mod sys;
 mod timer;
 mod watchdog;
@@ -46,6 +47,7 @@ pub use listener::{Access, Bind, Listener};
 pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use server::{Server, ServerHandle};
+pub use statsd::{Statsd, StatsdAddress, StatsdSettings, tell_workers};
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
     lock_folder, note_fork, open_standard_streams, release_signals,

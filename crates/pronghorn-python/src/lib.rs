@@ -23,6 +23,7 @@ mod serve;
 pub mod settings;
 mod signals;
 pub mod start;
+mod statsd;
 mod supervisor;
 mod systemd;
 mod wsgi;

@@ -15,7 +15,7 @@ use crate::logging::Delivery;
 use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
-use crate::{access_log, fork, reload, signals};
+use crate::{access_log, fork, reload, signals, statsd};
 
 /// Who runs this process, and what it is to tell them.
 pub(crate) trait Role {
@@ -168,6 +168,7 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
         proxies: settings.proxies(),
         request_ids: settings.request_id,
         access: access_log::open(settings)?,
+        statsd: statsd::start(settings)?,
         ..Config::default()
     })
 }

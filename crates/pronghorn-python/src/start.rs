@@ -60,13 +60,18 @@ impl fmt::Display for Failure {
 /// Does what the arguments, without the program's name, ask for; tells what went wrong and gives the exit status.
 pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     pronghorn_engine::open_standard_streams();
-    match command(py, arguments) {
+    let status = match command(py, arguments) {
         Ok(status) => status,
         Err(failure) => {
             tell(&format!("pronghorn: error: {failure}"));
             failure.status()
         }
+    };
+    if logging::is_stuck() {
+        log::warn!("the application's logging does not come back: the process ends without it");
+        pronghorn_engine::exit_now(status);
     }
+    status
 }
 
 fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {

@@ -59,11 +59,16 @@ impl<'a> Entry<'a> {
     /// How long it waited for a thread and how long it ran, in microseconds; 0 for what did not happen.
     fn times(&self) -> Times {
         let timing = &self.request.timing;
-        let now = sys::monotonic_micros();
+        let now = if timing.ended == 0 { sys::monotonic_micros() } else { timing.ended };
         let since = |begin: u64, end: u64| if begin == 0 { 0 } else { end.saturating_sub(begin) };
         let run = since(timing.started, now);
         let waited_until = if timing.started == 0 { now } else { timing.started };
         Times { waited: since(timing.queued, waited_until), run }
+    }
+
+    /// How long it ran, in microseconds.
+    pub(crate) fn run_micros(&self) -> u64 {
+        self.times().run
     }
 
     /// The first line as it came; none when nothing of it could be read.

@@ -45,8 +45,8 @@ impl EventLoop {
         let mut response = Vec::new();
         error_response(&mut response, refusal, facts(&request), &server);
         let Some(conn) = self.conns.get(token) else { return };
-        if let Some(access) = &self.config.access {
-            access.log(&Entry {
+        if self.config.logs_answers() {
+            self.config.log_answer(&Entry {
                 client: request.client(conn.peer, &self.config.proxies),
                 request: &request,
                 listener: conn.listener,

@@ -170,8 +170,8 @@ impl<'a> Exchange<'a> {
             self.job.request.answer = Answer { status: self.status, sent };
         }
         self.thread.shared.count_answer();
-        if let Some(access) = &self.thread.shared.config.access {
-            access.log(&Entry {
+        if self.thread.shared.config.logs_answers() {
+            self.thread.shared.config.log_answer(&Entry {
                 client: self.client(),
                 request: &self.job.request,
                 listener: self.job.listener,

@@ -13,10 +13,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use log::{LevelFilter, Log, Metadata, Record};
 
-use crate::fork;
+use crate::{fork, statsd};
 use queue::{Message, QUEUE};
 
-pub(crate) use stdlib::Delivery;
+pub(crate) use stdlib::{Delivery, is_stuck};
 
 /// Sends the server's messages of at least `level` to `file` from now on; `None` is standard error.
 ///
@@ -31,9 +31,10 @@ pub fn install(level: LevelFilter, file: Option<&Path>) -> io::Result<()> {
     output::choose(file)
 }
 
-/// Opens the file anew at the next message.
+/// Opens the file anew, at once.
 pub(crate) fn reopen() {
     output::reopen();
+    log::info!("the logs are opened anew");
 }
 
 struct Messages;
@@ -47,6 +48,7 @@ impl Log for Messages {
         if !self.enabled(record.metadata()) {
             return;
         }
+        statsd::note_message(record.level(), record.target());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let message =
             Message { time: since, level: record.level(), text: record.args().to_string() };

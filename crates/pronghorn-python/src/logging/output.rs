@@ -34,7 +34,7 @@ pub(super) fn is_standard() -> bool {
     chosen().is_none()
 }
 
-/// Opens the file anew at the next line. May be called in a signal handler.
+/// Opens the file anew at the next line.
 pub(super) fn reopen() {
     REOPEN.store(true, Ordering::Relaxed);
 }

@@ -114,9 +114,10 @@ impl Queue {
         self.wait_while(limit, waits);
     }
 
-    /// Waits, up to `limit`, until nobody delivers any more.
-    pub(super) fn wait_until_ended(&self, limit: Duration) {
+    /// Waits, up to `limit`, until nobody delivers any more; false if somebody does still.
+    pub(super) fn wait_until_ended(&self, limit: Duration) -> bool {
         self.wait_while(limit, |state| !state.ended);
+        self.state().ended
     }
 
     /// What waits still, for another way out.

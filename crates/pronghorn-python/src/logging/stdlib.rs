@@ -1,6 +1,7 @@
 //! Delivering the server's messages to Python's `logging`, on a thread of its own.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -51,11 +52,18 @@ impl Delivery {
             QUEUE.close();
             py.detach(|| {
                 flush();
-                QUEUE.wait_until_ended(LAST_WORDS);
+                IS_STUCK.store(!QUEUE.wait_until_ended(LAST_WORDS), Ordering::Relaxed);
             });
         }
     }
 }
+
+/// Whether a handler of the application holds a message that it does not come back from. Python's own end would wait for it.
+pub(crate) fn is_stuck() -> bool {
+    IS_STUCK.load(Ordering::Relaxed)
+}
+
+static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
 /// Waits a moment for what is on its way; what is still there then goes to standard error. A thread that holds the interpreter
 /// waits for nothing: nothing can be delivered meanwhile.

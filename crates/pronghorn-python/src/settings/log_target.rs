@@ -1,8 +1,8 @@
-//! Where logs go, and what their lines say, as people write it.
+//! Where logs and StatsD metrics go, and what their lines say, as people write it.
 
 use std::path::PathBuf;
 
-use pronghorn_engine::{Format, LogTarget, SyslogAddress};
+use pronghorn_engine::{Format, LogTarget, StatsdAddress, SyslogAddress};
 
 use super::Address;
 use super::kind::{FilePath, Single};
@@ -55,6 +55,24 @@ impl Single for MessageLog {
     }
 }
 
+impl Single for StatsdAddress {
+    type Out = StatsdAddress;
+
+    fn expects() -> String {
+        "HOST:PORT or unix:PATH".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<StatsdAddress, String> {
+        match Address::parse(text)? {
+            Address::Tcp { host, port } if text.ends_with(&format!(":{port}")) => {
+                Ok(StatsdAddress::Udp(host, port))
+            }
+            Address::Unix(path) => Ok(StatsdAddress::Unix(path)),
+            _ => Err(format!("expected {}", Self::expects())),
+        }
+    }
+}
+
 impl Single for Format {
     type Out = Format;
 
@@ -89,6 +107,19 @@ mod tests {
         for text in ["", "a\0b", "syslog:localhost", "syslog:x y:1", "syslog:::1", "syslog:h:99999"]
         {
             assert!(LogTarget::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn statsd_addresses() {
+        let udp = |host: &str, port| Ok(StatsdAddress::Udp(host.to_owned(), port));
+        let unix = || Ok(StatsdAddress::Unix("/run/statsd".into()));
+        assert_eq!(StatsdAddress::parse("localhost:8125"), udp("localhost", 8125));
+        assert_eq!(StatsdAddress::parse("[::1]:8125"), udp("::1", 8125));
+        assert_eq!(StatsdAddress::parse("unix:/run/statsd"), unix());
+        assert_eq!(StatsdAddress::parse("unix:///run/statsd"), unix());
+        for text in ["", "localhost", "fd://3", "8125"] {
+            assert!(StatsdAddress::parse(text).is_err(), "{text}");
         }
     }
 

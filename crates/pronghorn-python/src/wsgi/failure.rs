@@ -2,6 +2,8 @@
 
 use pyo3::{intern, prelude::*, types::PyList};
 
+use crate::statsd::EXCEPTION;
+
 use super::call::{Call, Failure};
 use crate::interruption::RequestTimeout;
 
@@ -30,7 +32,7 @@ pub(super) fn report(py: Python<'_>, call: &Call<'_, '_, '_>, what: &str, error:
 }
 
 fn report_text(call: &Call<'_, '_, '_>, what: &str, traceback: &str) {
-    log::error!("{}: {what}\n{}", call.label(), traceback.trim_end());
+    log::error!(target: EXCEPTION, "{}: {what}\n{}", call.label(), traceback.trim_end());
 }
 
 /// What the interpreter would print.
