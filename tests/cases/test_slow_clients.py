@@ -99,6 +99,20 @@ def test_as_many_half_sent_requests_as_threads_hold_none(share, begun):
         assert_prompt(server)
 
 
+def test_a_health_check_is_answered_at_once_beside_half_sent_requests_and_threads_that_are_all_busy(serve):
+    server = serve("naps:app", "--threads", "4", "--health", "/health")
+    with contextlib.ExitStack() as scope:
+        clients = [scope.enter_context(server.raw()) for _ in range(8)]
+        for number, client in enumerate(clients[:4]):
+            client.send(b"POST /half/0 HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf")
+            clients[4 + number].send(get(target=b"/busy-%d/2" % number))
+        for number in range(4):
+            server.wait_for_log(f"napping /busy-{number}")
+        started = time.monotonic()
+        assert server.get("/health").status == 200
+        assert time.monotonic() - started < 0.5
+
+
 def test_slow_readers_of_a_whole_body_hold_no_thread(share):
     server = share("streams:app", "--threads", "2")
     with contextlib.ExitStack() as scope:
