@@ -327,7 +327,15 @@ impl Fleet {
     pub(super) fn next_time(&self) -> Option<u64> {
         let alive = self.leaving.iter().filter(|leaving| !leaving.killed);
         let leaving = alive.map(|leaving| leaving.until);
-        leaving.chain(self.slots.iter().filter_map(Slot::next_time)).min()
+        // A slot whose turn has not come is waited for as the one before it is.
+        let turns = self.reloads_one();
+        leaving.chain(self.slots.iter().filter_map(|slot| slot.next_time(turns))).min()
+    }
+
+    /// Whether a slot has its turn of a reload: the others wait.
+    fn reloads_one(&self) -> bool {
+        let reloads = |slot: &Slot| slot.starting.is_some_and(|one| one.cause == Cause::Reload);
+        self.slots.iter().any(reloads)
     }
 
     fn serving(&mut self) -> impl Iterator<Item = &mut Serving> {
@@ -346,8 +354,7 @@ impl Fleet {
     fn fill(&mut self, index: usize, now: u64) {
         let slot = &self.slots[index];
         let Some(cause) = slot.missing().filter(|_| now >= slot.not_before) else { return };
-        let reloads = |slot: &Slot| slot.starting.is_some_and(|one| one.cause == Cause::Reload);
-        if cause == Cause::Reload && self.slots.iter().any(reloads) {
+        if cause == Cause::Reload && self.reloads_one() {
             // One after the other.
             return;
         }
@@ -414,10 +421,11 @@ impl Slot {
         self.not_before = now + pause(self.failures);
     }
 
-    fn next_time(&self) -> Option<u64> {
+    fn next_time(&self, another_reloads: bool) -> Option<u64> {
         let late = self.starting.map(|starting| starting.until).filter(|until| *until < u64::MAX);
         let retires = self.serving.and_then(|serving| serving.retires_at);
-        let starts = self.missing().map(|_| self.not_before);
+        let missing = self.missing().filter(|cause| *cause != Cause::Reload || !another_reloads);
+        let starts = missing.map(|_| self.not_before);
         [late, retires, starts].into_iter().flatten().min()
     }
 }

@@ -245,6 +245,7 @@ fn walk(random: &mut Random) {
         for action in fleet.advance(now) {
             carry_out(&mut lives, action);
         }
+        assert!(fleet.next_time().is_none_or(|due| due > now), "it would not wait: {fleet:?}");
         let left = serving_count(&lives);
         assert!(fewer || left >= serves.min(wanted), "{left} of {serves} serve");
         if fleet.ending().is_some() {
