@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.client import Address
@@ -56,6 +57,20 @@ class Report:
         latencies = sorted(answer.seconds for answer in self.answers if since <= answer.due < until)
         assert latencies, "no request was answered in that time"
         return latencies[min(len(latencies) - 1, int(share * len(latencies)))]
+
+    def assert_nothing_lost(self) -> None:
+        """Every request was answered."""
+        assert self.answers and not self.failures, f"{self}: {self.failures[:5]}"
+
+    def assert_lost_to(self, kills: Sequence[tuple[float, int]]) -> None:
+        """Each request that failed was under way, on a connection of that worker if one is known, when a worker was killed.
+
+        `kills` are times (monotonic) and process ids.
+        """
+        assert self.answers, str(self)
+        for failure in self.failures:
+            during = {worker for at, worker in kills if failure.due <= at + 0.1 and failure.failed >= at - 0.1}
+            assert during and failure.worker in {0, *during}, f"{self}: {failure}"
 
     def __str__(self) -> str:
         reasons = Counter((failure.reason, "kept" if failure.kept else "fresh") for failure in self.failures)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from harness import fleet
 from harness.command import python
+from harness.server import Server
 
 APPS = Path(__file__).parent / "apps"
 
@@ -57,3 +59,20 @@ def command_without_rights(folder: Path) -> Command:
         return python("-c", WITHOUT_RIGHTS, *arguments, cwd=folder, **variables)
 
     return run
+
+
+@pytest.fixture
+def supervised(serve: Callable[..., Server]) -> Callable[..., Server]:
+    """A function that starts a supervisor and so many workers, ready when all of them serve.
+
+    `supervised(count, *args, importing="0", app="numbered:app", app_dir=APPS)`; `importing` is how many seconds the application
+    takes to import.
+    """
+
+    def start(count: int, *args: str, importing: str = "0", app: str = "numbered:app", app_dir: Path = APPS) -> Server:
+        arguments = ["--workers", str(count), *args]
+        server = serve(app, *arguments, app_dir=app_dir, env={"IMPORT_SECONDS": importing}, supervised=True)
+        fleet.wait_for_count(server.pid, count)
+        return server
+
+    return start

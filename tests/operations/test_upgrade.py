@@ -1,0 +1,50 @@
+"""USR2 under load: another supervisor takes over, and no request is lost."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness import fleet, process
+from harness.load import Load
+
+APPS = Path(__file__).parent / "apps"
+IMPORTING = "2"
+
+
+@pytest.mark.timeout(120)
+def test_a_new_supervisor_takes_over_and_loses_nothing(supervised, tmp_path):
+    pid_file = tmp_path / "pid"
+    server = supervised(2, "--pid", str(pid_file), importing=IMPORTING)
+    supervisor = server.pid
+    with Load(server.addresses[0]) as load:
+        for _ in range(4):
+            before = supervisor
+            os.kill(before, signal.SIGUSR2)
+            fleet.until(lambda before=before: fleet.state(before) in (None, "Z"), 30, "the supervisor before has ended")
+            supervisor = int(pid_file.read_text())
+            assert supervisor != before
+            fleet.wait_for_count(supervisor, 2)
+    load.stop().assert_nothing_lost()
+    assert server.process.wait(1) == 0
+    os.kill(supervisor, signal.SIGTERM)
+    assert server.wait() == 0
+    fleet.until(lambda: not process.group_members(server.pid), 10, "all have ended")
+    assert not pid_file.exists()
+
+
+def test_a_new_supervisor_that_cannot_start_changes_nothing(supervised, tmp_path):
+    module = tmp_path / "numbered.py"
+    good = (APPS / "numbered.py").read_text()
+    module.write_text(good)
+    server = supervised(2, app_dir=tmp_path)
+    before = fleet.workers(server.pid)
+    with Load(server.addresses[0]) as load:
+        module.write_text("def app(:\n")
+        server.signal(signal.SIGUSR2)
+        server.wait_for_log("ended before it was ready", 20)
+        fleet.until(lambda: fleet.workers(server.pid) == before, 5, "the old workers are there alone")
+        module.write_text(good)
+        fleet.reload(server.pid, 2)
+    load.stop().assert_nothing_lost()
