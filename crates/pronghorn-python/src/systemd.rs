@@ -43,13 +43,11 @@ fn passed(pid: &str, count: &str) -> Range<RawFd> {
 
 /// Where to tell systemd how the service is; nowhere if nobody asked.
 #[derive(Debug, Default)]
-#[allow(dead_code, reason = "the supervisor's")]
 pub(crate) struct Notifier {
     socket: Option<UnixDatagram>,
     watchdog: Option<Duration>,
 }
 
-#[allow(dead_code, reason = "the supervisor's")]
 impl Notifier {
     /// As `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` say. They stay in the environment, for the process that takes over,
     /// but for the last, which names this one.
@@ -79,11 +77,6 @@ impl Notifier {
     /// The service ends.
     pub(crate) fn stopping(&self) {
         self.send("STOPPING=1\nSTATUS=finishing the requests in flight");
-    }
-
-    /// A word for `systemctl status`.
-    pub(crate) fn status(&self, text: &str) {
-        self.send(&format!("STATUS={text}"));
     }
 
     /// From now on `pid` is the process to be sent signals and watched.

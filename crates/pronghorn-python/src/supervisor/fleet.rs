@@ -8,6 +8,9 @@ use pronghorn_engine::Reason;
 /// Names a worker; never used again.
 pub(super) type Id = u32;
 
+/// The first worker.
+pub(super) const FIRST: Id = 1;
+
 /// Why a worker is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
@@ -141,7 +144,7 @@ impl Fleet {
             leaving: Vec::new(),
             patience,
             ending: None,
-            next_id: 1,
+            next_id: FIRST,
             was_ready: false,
             actions: Vec::new(),
         }
@@ -285,11 +288,6 @@ impl Fleet {
     /// How it ends, if it does.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.ending
-    }
-
-    /// Whether a worker has ever served.
-    pub(super) fn has_served(&self) -> bool {
-        self.was_ready
     }
 
     /// Whether a worker that cannot start ends everything: none has served yet.

@@ -234,7 +234,8 @@ impl Supervisor {
         let metrics = self.board.zip(start.block).map(|(board, block)| board.block(block));
         Assignment {
             metrics,
-            is_first: !self.fleet.has_served(),
+            // The others of the first start come when they are ready; after a handover the supervisor before serves.
+            is_first: start.id == fleet::FIRST && self.predecessor.is_none(),
             end: start.end,
             listeners: start.listeners,
             configuration: self.configuration,

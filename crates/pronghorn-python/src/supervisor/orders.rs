@@ -49,8 +49,12 @@ impl Supervisor {
     }
 
     fn end_gracefully(&mut self) {
-        if self.fleet.ending().is_some() || self.ends_at.is_some() {
+        if self.fleet.ending().is_some() {
             return;
+        }
+        if self.ends_at.is_some() {
+            // Who says it again does not want to wait for the delay.
+            return self.end(Ending::Graceful);
         }
         log::info!("SIGTERM: finishing the requests in flight");
         self.notifier.stopping();
