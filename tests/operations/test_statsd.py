@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -128,3 +129,11 @@ def test_an_address_that_is_none_is_explained(address):
     ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert ended.returncode == 2
     assert "statsd-host" in ended.stderr
+
+
+def test_the_number_of_workers_is_told_whenever_it_changes(serve):
+    with udp() as (daemon, address):
+        server = serve("hello:app", "--statsd-host", address, "--workers", "2", supervised=True)
+        daemon.read_until("gunicorn.workers", 2)
+        server.signal(signal.SIGTTIN)
+        daemon.read_until("gunicorn.workers", 5)

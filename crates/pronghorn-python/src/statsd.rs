@@ -33,6 +33,14 @@ pub(crate) fn start(settings: &Settings) -> Result<Option<Arc<Statsd>>, StartErr
     Ok(Some(statsd))
 }
 
+/// Says how many workers serve, if anyone wants to know.
+pub(crate) fn tell_workers(settings: &Settings, count: usize) {
+    let Some(wanted) = wanted(settings) else { return };
+    if let Err(error) = pronghorn_engine::tell_workers(&wanted, count) {
+        log::debug!("StatsD could not be told of {count} workers: {error}");
+    }
+}
+
 /// Counts a message of the log.
 pub(crate) fn note_message(level: Level, target: &str) {
     if level > Level::Warn {

@@ -6,6 +6,7 @@ use super::Supervisor;
 use super::channel::Message;
 use super::fleet::{Cause, End, Id};
 use super::process::{Ended, told};
+use crate::serve::announce_start;
 
 impl Supervisor {
     pub(super) fn see_to_workers(&mut self) {
@@ -31,6 +32,9 @@ impl Supervisor {
         let now = self.now();
         match message {
             Message::Ready => {
+                if !self.announced && self.fleet.serving_ids().next().is_none() {
+                    announce_start();
+                }
                 let retires_at = self.configuration.lifetime().map(|life| now.saturating_add(life));
                 self.fleet.ready(id, now, retires_at);
                 self.note_state(id, WorkerState::Ready);

@@ -30,9 +30,10 @@ use self::succession::{Inheritance, Successor};
 use crate::app::StartError;
 use crate::configuration::{Configuration, Source, millis};
 use crate::pid_file::PidFile;
-use crate::serve::{announce, announce_start};
+use crate::serve::announce;
 use crate::settings::Settings;
 use crate::signals;
+use crate::statsd;
 use crate::systemd::{self, Notifier};
 
 /// What this process turned out to be.
@@ -56,7 +57,6 @@ pub(crate) fn run(
     let application = configuration.preloaded(py)?;
     let mut supervisor = Supervisor::new(py, source, configuration, inheritance)?;
     supervisor.application = application;
-    announce_start();
     supervisor.supervise(py)
 }
 
@@ -259,7 +259,7 @@ impl Supervisor {
         let count = self.fleet.serving_ids().count();
         self.notifier
             .ready(&format!("{count} workers serve at {}", self.listeners.names().join(", ")));
-        log::debug!("all workers serve");
+        statsd::tell_workers(&self.configuration.settings, count);
         forget_clean_pages();
     }
 
