@@ -20,11 +20,13 @@ APPS = Path(__file__).parent / "apps"
 MIB = 1024 * 1024
 
 
-def test_the_supervisor_takes_little_beside_its_workers(supervised):
-    server = supervised(4)
+@pytest.mark.parametrize("count", [1, 4])
+def test_the_supervisor_takes_little_beside_its_workers(supervised, count):
+    server = supervised(count)
     with Load(server.addresses[0]) as load:
+        fleet.reload(server.pid, count)
         time.sleep(1)
-    assert not load.stop().failures
+    load.stop().assert_nothing_lost()
     assert fleet.proportional(server.pid) <= 4 * MIB
 
 
@@ -89,6 +91,21 @@ def test_workers_of_a_killed_supervisor_answer_and_end(supervised):
     assert server.wait() == -signal.SIGKILL
     with pytest.raises(ConnectionRefusedError):
         server.raw()
+
+
+def test_a_worker_that_is_stopped_holds_up_no_new_connection(supervised):
+    server = supervised(2)
+    worker = fleet.workers(server.pid).pop()
+    with Load(server.addresses[0], kept=0, fresh=100) as load:
+        time.sleep(0.5)
+        os.kill(worker, signal.SIGSTOP)
+        stopped = time.monotonic()
+        time.sleep(2)
+        os.kill(worker, signal.SIGCONT)
+    report = load.stop()
+    report.assert_nothing_lost()
+    late = [answer for answer in report.answers if answer.due > stopped and answer.seconds > 1]
+    assert len(late) <= 2, "only what it had in flight waits"
 
 
 def test_a_stop_lets_requests_end_and_a_quick_one_does_not_wait(supervised):

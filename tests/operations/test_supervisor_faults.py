@@ -1,0 +1,37 @@
+"""System calls of the supervisor that fail: it and its workers go on."""
+
+import os
+import signal
+
+import pytest
+
+from harness import fleet, process
+from harness.injection import failing
+from harness.load import Load
+
+
+@pytest.mark.parametrize(("calls", "error"), [("?clone,?clone3,?fork,?vfork", "EAGAIN"), ("socketpair", "EMFILE")])
+def test_a_worker_that_cannot_be_started_is_tried_again(supervised, calls, error):
+    server = supervised(2)
+    victim = fleet.workers(server.pid).pop()
+    with Load(server.addresses[0], kept=0, fresh=50) as load:
+        with failing(server.pid, calls, error):
+            server.signal(signal.SIGHUP)
+            server.wait_for_log("could not be started")
+        used = process.cpu_seconds(server.pid)
+        fleet.reload(server.pid, 2)
+        assert process.cpu_seconds(server.pid) - used < 1.0, "it spins"
+    load.stop().assert_nothing_lost()
+    assert victim not in fleet.workers(server.pid)
+
+
+@pytest.mark.parametrize("calls", ["?poll,?ppoll", "?wait4,?waitid", "?read,?recvfrom,?recvmsg"])
+def test_a_call_that_is_interrupted_is_made_again(supervised, calls):
+    server = supervised(2)
+    with Load(server.addresses[0]) as load, failing(server.pid, calls, "EINTR", "1+2"):
+        fleet.reload(server.pid, 2)
+        os.kill(fleet.workers(server.pid).pop(), signal.SIGKILL)
+        server.wait_for_log("was killed")
+        fleet.wait_for_count(server.pid, 2)
+    assert len(load.stop().failures) <= 4
+    assert process.cpu_seconds(server.pid) < 2.0
