@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use rustix::io::retry_on_intr;
 
 /// A file for messages.
 struct LogFile {
@@ -99,7 +100,7 @@ impl LogFile {
 fn write_in_time(output: &mut (impl Write + AsFd), text: &[u8], patience: &Timespec) -> bool {
     text.chunks(PIPE_BUF).all(|piece| {
         let mut fds = [PollFd::new(&*output, PollFlags::OUT)];
-        let ready = poll(&mut fds, Some(patience)).is_ok_and(|ready| ready > 0);
+        let ready = retry_on_intr(|| poll(&mut fds, Some(patience))).is_ok_and(|ready| ready > 0);
         ready && output.write_all(piece).is_ok()
     })
 }
