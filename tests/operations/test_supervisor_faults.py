@@ -1,13 +1,18 @@
 """System calls of the supervisor that fail: it and its workers go on."""
 
+import contextlib
 import os
+import resource
 import signal
+import time
 
 import pytest
 
 from harness import fleet, process
 from harness.injection import failing
 from harness.load import Load
+from harness.request import get
+from rules.exhaustion import limited
 
 
 @pytest.mark.parametrize(("calls", "error"), [("?clone,?clone3,?fork,?vfork", "EAGAIN"), ("socketpair", "EMFILE")])
@@ -30,8 +35,22 @@ def test_a_call_that_is_interrupted_is_made_again(supervised, calls):
     server = supervised(2)
     with Load(server.addresses[0]) as load, failing(server.pid, calls, "EINTR", "1+2"):
         fleet.reload(server.pid, 2)
-        os.kill(fleet.workers(server.pid).pop(), signal.SIGKILL)
+        worker = fleet.workers(server.pid).pop()
+        kills = [(time.monotonic(), worker)]
+        os.kill(worker, signal.SIGKILL)
         server.wait_for_log("was killed")
         fleet.wait_for_count(server.pid, 2)
-    assert len(load.stop().failures) <= 4
+    load.stop().assert_lost_to(kills)
     assert process.cpu_seconds(server.pid) < 2.0
+
+
+def test_no_connection_waits_for_a_worker_that_is_out_of_descriptors(supervised):
+    server = supervised(2)
+    worker = fleet.workers(server.pid).pop()
+    with contextlib.ExitStack() as scope:
+        scope.enter_context(limited(worker, resource.RLIMIT_NOFILE, process.descriptors(worker) + 5))
+        for _ in range(40):
+            client = scope.enter_context(server.raw())
+            started = time.monotonic()
+            assert client.ask(get(target=b"/x")).status == 200
+            assert time.monotonic() - started < 1.0

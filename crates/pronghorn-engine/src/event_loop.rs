@@ -51,6 +51,8 @@ pub(crate) struct EventLoop {
     identifiers: Option<Identifiers>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) accepting: Accepting,
+    /// Given up for a connection when there is no other descriptor.
+    pub(crate) spare: Option<OwnedFd>,
     /// Milliseconds of the monotonic clock, as of the latest turn.
     pub(crate) now: u64,
     /// What the selector reported and nobody has handled yet. A leader that is promoted away leaves them to the next.
@@ -138,6 +140,7 @@ impl EventLoop {
             pool: Pool::default(),
             listeners,
             accepting: Accepting::Yes,
+            spare: sys::spare_descriptor().ok(),
             now,
             events: VecDeque::new(),
             time_is_due: false,

@@ -84,10 +84,14 @@ impl EventLoop {
             Accepted::Connection(socket, address) => {
                 self.begin(socket, address.into(), index);
                 // At once, and not when the next one comes: that one is to wake another process.
-                return !self.pause_if_full();
+                return !self.pause_if_full() && self.has_a_spare();
             }
             Accepted::Empty => return false,
             Accepted::Retry => {}
+            // Whom this one has woken for, nobody else is woken for: it gets the spare descriptor.
+            Accepted::Exhausted(_) if self.spare.take().is_some() => {
+                return self.accept_one(index);
+            }
             Accepted::Exhausted(error) => {
                 self.exhausted(&error);
                 return false;
@@ -102,6 +106,17 @@ impl EventLoop {
             self.pool.release();
             sys::memory_is_short()
         }
+    }
+
+    /// Whether the next connection can be accepted whatever becomes of the descriptors; accepting pauses if it cannot.
+    fn has_a_spare(&mut self) -> bool {
+        if self.spare.is_none() {
+            match sys::spare_descriptor() {
+                Ok(spare) => self.spare = Some(spare),
+                Err(error) => self.exhausted(&error),
+            }
+        }
+        self.spare.is_some()
     }
 
     /// Takes in connections that were accepted before there was a server.
@@ -170,6 +185,13 @@ impl EventLoop {
     }
 
     fn resume(&mut self) {
+        if self.spare.is_none() {
+            self.spare = sys::spare_descriptor().ok();
+        }
+        if self.spare.is_none() {
+            self.accepting = Accepting::PausedUntil(self.now + PAUSE_MILLIS);
+            return;
+        }
         self.accepting = match self.watch_listeners() {
             Ok(()) => Accepting::Yes,
             Err(_) => {

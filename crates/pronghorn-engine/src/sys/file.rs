@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -10,6 +10,11 @@ use rustix::fs::{Mode, OFlags};
 
 /// At most this much of a file goes to the socket in one call, so that one response does not hold a thread for long.
 const SEND_FILE_CHUNK: u64 = 1 << 20;
+
+/// Opens what needs nothing but a descriptor.
+pub(crate) fn spare_descriptor() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+}
 
 /// Opens a file without a name in `directory`: it is gone when the last descriptor closes, whatever ends the process.
 pub(crate) fn temporary_file(directory: &Path) -> io::Result<File> {
