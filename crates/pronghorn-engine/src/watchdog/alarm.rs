@@ -20,6 +20,8 @@ pub(super) struct Alarm {
     stacks: Arc<AtomicBool>,
     /// A byte comes by it for each SIGQUIT.
     quits: UnixStream,
+    /// Kept where no signal is watched: an end that nobody holds is readable for ever.
+    _quit: UnixStream,
     /// How many came.
     quit_count: AtomicUsize,
     actions: Vec<SigId>,
@@ -38,6 +40,7 @@ impl Alarm {
             rings,
             stacks: Arc::default(),
             quits,
+            _quit: quit.try_clone()?,
             quit_count: AtomicUsize::new(0),
             actions: Vec::new(),
         };
