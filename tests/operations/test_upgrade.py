@@ -48,3 +48,25 @@ def test_a_new_supervisor_that_cannot_start_changes_nothing(supervised, tmp_path
         module.write_text(good)
         fleet.reload(server.pid, 2)
     load.stop().assert_nothing_lost()
+
+
+def test_signals_reach_the_workers_of_a_new_supervisor(supervised, tmp_path):
+    pid_file = tmp_path / "pid"
+    server = supervised(1, "--pid", str(pid_file))
+    (before,) = fleet.workers(server.pid)
+    blocked = blocked_signals(before)
+    server.signal(signal.SIGUSR2)
+    assert server.wait() == 0
+    supervisor = int(pid_file.read_text())
+    (worker,) = fleet.wait_for_count(supervisor, 1)
+    assert blocked_signals(worker) == blocked
+    os.kill(worker, signal.SIGTERM)
+    fleet.wait_for_others(supervisor, {worker}, 1)
+    os.kill(supervisor, signal.SIGTERM)
+    fleet.until(lambda: not process.group_members(server.pid), 10, "all have ended")
+
+
+def blocked_signals(pid: int) -> str:
+    """The signals that wait, as the kernel has it."""
+    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigBlk:")]
+    return line

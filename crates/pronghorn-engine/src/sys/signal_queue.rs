@@ -4,6 +4,8 @@
 use std::io;
 use std::mem::{self, MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::ptr;
 
 /// The signals of a supervisor: blocked, and read one by one.
@@ -50,6 +52,18 @@ impl SignalQueue {
         // SAFETY: the read filled all of it.
         let info = unsafe { info.assume_init() };
         i32::try_from(info.ssi_signo).ok()
+    }
+
+    /// Has `command` start its program with what was blocked before: it would inherit the signals that wait here.
+    pub fn keep_from(&self, command: &mut Command) {
+        let before = self.before;
+        // SAFETY: the new process only sets its mask, which is safe between fork and exec, from a set that the system gave.
+        unsafe {
+            command.pre_exec(move || {
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+                Ok(())
+            });
+        }
     }
 
     /// Ends it: signals do what they did before.

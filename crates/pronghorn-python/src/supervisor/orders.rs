@@ -186,7 +186,7 @@ impl Supervisor {
             );
             return;
         }
-        match Successor::start(py, &self.source.folder, &self.listeners) {
+        match Successor::start(py, &self.source.folder, &self.listeners, &self.signals) {
             Ok(successor) => {
                 log::info!("SIGUSR2: supervisor {} is started to take over", successor.pid());
                 self.successor = Some(successor);

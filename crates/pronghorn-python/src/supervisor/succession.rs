@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use pronghorn_engine::Listener;
+use pronghorn_engine::{Listener, SignalQueue};
 use pyo3::prelude::*;
 
 use super::listeners::Listeners;
@@ -74,7 +74,12 @@ impl Successor {
     ///
     /// # Errors
     /// It could not be started.
-    pub(super) fn start(py: Python<'_>, folder: &Path, listeners: &Listeners) -> io::Result<Self> {
+    pub(super) fn start(
+        py: Python<'_>,
+        folder: &Path,
+        listeners: &Listeners,
+        signals: &SignalQueue,
+    ) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         // Copies without the mark that closes them in another program.
@@ -87,13 +92,10 @@ impl Successor {
         }
         let (program, name, arguments) =
             command_line(py).map_err(|error| io::Error::other(error.to_string()))?;
-        let child = Command::new(program)
-            .arg0(name)
-            .args(arguments)
-            .current_dir(folder)
-            .env(VARIABLE, text)
-            .spawn()?;
-        Ok(Successor { child, socket: ours })
+        let mut command = Command::new(program);
+        command.arg0(name).args(arguments).current_dir(folder).env(VARIABLE, text);
+        signals.keep_from(&mut command);
+        Ok(Successor { child: command.spawn()?, socket: ours })
     }
 
     /// Its process id.
