@@ -104,6 +104,32 @@ def test_a_worker_that_is_told_to_end_finishes_and_is_replaced(serve, number, co
     assert server.get("/two/0").status == 200
 
 
+def test_a_worker_that_has_drained_ends_as_the_application_wants_whatever_it_is_sent(serve, tmp_path):
+    (tmp_path / "last.py").write_text(LAST_WORDS)
+    server = serve("last:app", app_dir=tmp_path, supervised=True)
+    (worker,) = workers(server)
+    server.signal(signal.SIGTERM)
+    server.wait_for_log("first of the last words")
+    os.kill(worker, signal.SIGTERM)
+    assert server.wait() == 0
+    assert "last of the last words" in server.log()
+
+
+LAST_WORDS = """
+import atexit, sys, time
+
+def app(environ, start_response):
+    start_response("204 No Content", [])
+    return []
+
+@atexit.register
+def end():
+    print("first of the last words", file=sys.stderr, flush=True)
+    time.sleep(0.5)
+    print("last of the last words", file=sys.stderr, flush=True)
+"""
+
+
 def test_more_and_fewer_workers(serve):
     server = serve("hello:app", supervised=True)
     server.signal(signal.SIGTTOU)

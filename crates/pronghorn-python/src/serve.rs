@@ -30,6 +30,10 @@ pub(crate) trait Role {
     fn control(&mut self) -> Control;
     /// How the server asks for another process in its place.
     fn replacement(&self) -> Option<Replacement>;
+    /// Whether a supervisor ends the process if it does not end by itself.
+    fn is_supervised(&self) -> bool {
+        false
+    }
     /// Where the process counts, if others count beside it.
     fn metrics(&self) -> Option<Arc<Metrics>> {
         None
@@ -101,7 +105,10 @@ pub(crate) fn serve<'py>(
         role.ready(&names);
         py.detach(|| server.run())
     });
-    signals::put_back(py);
+    match role.is_supervised() {
+        true => signals::ignore_terminate(py),
+        false => signals::put_back(py),
+    }
     delivery.end(py);
     watch.into_iter().for_each(|watch| watch.end(py));
     served.map_err(|error| cannot_start(&error))

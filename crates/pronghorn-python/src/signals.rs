@@ -14,15 +14,29 @@ pub(crate) fn put_aside(py: Python<'_>) -> bool {
     true
 }
 
+/// Ignores SIGTERM in a worker that has drained, and puts back the others: a supervisor's order and a signal to all processes may both
+/// come, and the second must not cut what the application does at its end.
+pub(crate) fn ignore_terminate(py: Python<'_>) {
+    ignore(py, "SIGTERM");
+    if let Some(handlers) = aside().as_mut() {
+        handlers.retain(|(name, _)| *name != "SIGTERM");
+    }
+    put_back(py);
+}
+
 /// Ignores, in a process that a supervisor has just forked, the signals that are for the supervisor, and those that have a meaning once it serves.
 pub(crate) fn ignore_until_served(py: Python<'_>) {
     put_aside(py);
     for name in ["SIGINT", "SIGHUP", "SIGTTIN", "SIGTTOU", "SIGUSR1", "SIGUSR2", "SIGABRT"] {
-        let ignored = module(py)
-            .and_then(|module| set(py, name, &module.getattr(intern!(py, "SIG_IGN"))?).map(drop));
-        if let Err(error) = ignored {
-            log::warn!("{name} cannot be ignored: {error}");
-        }
+        ignore(py, name);
+    }
+}
+
+fn ignore(py: Python<'_>, name: &str) {
+    let ignored = module(py)
+        .and_then(|module| set(py, name, &module.getattr(intern!(py, "SIG_IGN"))?).map(drop));
+    if let Err(error) = ignored {
+        log::warn!("{name} cannot be ignored: {error}");
     }
 }
 
@@ -45,7 +59,7 @@ fn current(py: Python<'_>) -> PyResult<Handlers> {
     // That of faulthandler would end the process, where the server prints stacks.
     let abort = set(py, "SIGABRT", &default)?;
     let handlers = [("SIGINT", interrupt), ("SIGTERM", terminate), ("SIGABRT", abort)];
-    Ok(handlers.map(|(name, handler)| (name, handler.unbind())))
+    Ok(handlers.into_iter().map(|(name, handler)| (name, handler.unbind())).collect())
 }
 
 /// Sets a handler and gives the one before; None, which is a handler that is not Python's, counts as the default.
@@ -72,6 +86,6 @@ fn aside() -> MutexGuard<'static, Option<Handlers>> {
 }
 
 /// Names of signals, and Python's handlers of them.
-type Handlers = [(&'static str, Py<PyAny>); 3];
+type Handlers = Vec<(&'static str, Py<PyAny>)>;
 
 static ASIDE: Mutex<Option<Handlers>> = Mutex::new(None);

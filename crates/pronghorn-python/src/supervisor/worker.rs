@@ -79,6 +79,10 @@ impl Role for Supervised<'_> {
         self.assignment.configuration.settings.workers > 1
     }
 
+    fn is_supervised(&self) -> bool {
+        true
+    }
+
     fn settle(&self, py: Python<'_>) -> Result<(), StartError> {
         self.assignment.configuration.identity.take(py)
     }
