@@ -21,6 +21,7 @@ def test_max_requests_loses_nothing(supervised, importing):
         time.sleep(15)
     load.stop().assert_nothing_lost()
     assert len(load.report.workers()) >= (30 if importing == "0" else 8)
+    assert "is started to replace one that has served max-requests" in server.log()
 
 
 def test_max_lifetime_loses_nothing(supervised):
@@ -29,6 +30,7 @@ def test_max_lifetime_loses_nothing(supervised):
         time.sleep(12)
     load.stop().assert_nothing_lost()
     assert len(load.report.workers()) >= 8
+    assert "is started to replace one that has reached max-lifetime" in server.log()
 
 
 def test_max_memory_loses_nothing(supervised):
@@ -36,6 +38,7 @@ def test_max_memory_loses_nothing(supervised):
     with Load(server.addresses[0], kept=30, fresh=30) as load:
         fleet.until(lambda: len(load.report.workers()) >= 6, 50, "workers were replaced for their memory")
     load.stop().assert_nothing_lost()
+    assert "is started to replace one that takes more than max-memory" in server.log()
 
 
 def test_workers_that_drain_for_winch_come_back_with_a_reload(supervised):

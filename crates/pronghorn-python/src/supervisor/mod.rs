@@ -16,10 +16,12 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{BlockIndex, Board, Order, SignalQueue, WorkerState, forget_clean_pages};
+use pronghorn_engine::{
+    BlockIndex, Board, Order, Reason, SignalQueue, WorkerState, forget_clean_pages,
+};
 use pyo3::prelude::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 pub(crate) use self::worker::{Assignment, work};
 
@@ -195,7 +197,10 @@ impl Supervisor {
     fn start(&mut self, py: Python<'_>, id: Id, cause: Cause) -> Option<WorkerStart> {
         let block = self.board.as_ref().and_then(|board| board.claim(0));
         match self.try_start(py, id, block) {
-            Ok(Started::Parent(process)) => self.processes.add(id, process),
+            Ok(Started::Parent(process)) => {
+                tell_why(cause, process.pid);
+                self.processes.add(id, process);
+            }
             Ok(Started::Child(start)) => return Some(start),
             Err(error) => {
                 self.retire(block);
@@ -310,6 +315,18 @@ impl Supervisor {
         let limit = due.map(|due| Duration::from_millis(due.saturating_sub(self.now())));
         [limit, self.notifier.watchdog_interval()].into_iter().flatten().min()
     }
+}
+
+/// What has not been told by whatever made it necessary.
+fn tell_why(cause: Cause, pid: Pid) {
+    let Cause::Asked(reason) = cause else { return };
+    let why = match reason {
+        Reason::Requests => "has served max-requests",
+        Reason::Lifetime => "has reached max-lifetime",
+        Reason::Memory => "takes more than max-memory",
+        Reason::Stuck | Reason::Changed => return,
+    };
+    log::info!("worker {pid} is started to replace one that {why}");
 }
 
 /// What a worker is started with.
