@@ -14,6 +14,7 @@ def test_more_than_max_concurrency_is_answered_503_and_its_connection_goes_on(se
         assert [one.read_response().status for one in busy] == [200, 200]
         assert client.ask(get(target=b"/after/0")).status == 200
     assert "napping /surplus" not in server.log()
+    assert "answered 503 without running, as max-concurrency others ran or waited: 1" in server.log()
 
 
 def test_who_waits_longer_than_queue_timeout_is_answered_503_while_all_threads_are_busy(serve):
@@ -25,6 +26,7 @@ def test_who_waits_longer_than_queue_timeout_is_answered_503_while_all_threads_a
         assert [one.read_response().status for one in busy] == [200, 200]
         assert client.ask(get(target=b"/after/0")).status == 200
     assert "napping /late" not in server.log()
+    assert "answered 503 without running, as no thread was free for them within queue-timeout: 1" in server.log()
 
 
 def test_a_queue_timeout_of_0_lets_requests_wait(serve):

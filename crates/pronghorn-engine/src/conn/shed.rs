@@ -1,5 +1,6 @@
 //! Requests that are answered 503 without running, so that those that run are answered in time.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, refusal_response};
@@ -11,6 +12,7 @@ use crate::config::Config;
 use crate::date::date_now;
 use crate::event_loop::{EventLoop, Job};
 use crate::metrics::Shed;
+use crate::sys;
 
 /// At most this many requests are shed in one turn, so that a client that pipelines without end has no turn without end.
 const SHED_A_TURN: usize = 128;
@@ -63,6 +65,7 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
         let listener = job.listener;
         config.log_answer(&Entry { client, request, listener, fields: None, status, bytes });
     }
+    tell(why);
     if let Some(metrics) = &config.metrics {
         metrics.shed(why);
         job.request.answer.status = refusal.status;
@@ -72,6 +75,48 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
     output.push(Piece::Owned(response, 0));
     output
 }
+
+/// Tells of it at once, then every ten seconds at most: when it happens, it happens to many.
+fn tell(why: Shed) {
+    static LATE_ONES: Untold = Untold::new();
+    static EXCESS: Untold = Untold::new();
+    let (untold, reason) = match why {
+        Shed::QueueTimeout => (&LATE_ONES, "no thread was free for them within queue-timeout"),
+        _ => (&EXCESS, "max-concurrency others ran or waited"),
+    };
+    if let Some(count) = untold.add_one(sys::monotonic_millis()) {
+        log::warn!("requests answered 503 without running, as {reason}: {count}");
+    }
+}
+
+/// What has happened and was not told yet.
+struct Untold {
+    count: AtomicU64,
+    /// Not before this time, in milliseconds.
+    tell_at: AtomicU64,
+}
+
+impl Untold {
+    const fn new() -> Self {
+        Untold { count: AtomicU64::new(0), tell_at: AtomicU64::new(0) }
+    }
+
+    /// Gives how many are to be told of, if it is time.
+    fn add_one(&self, now: u64) -> Option<u64> {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let due = self.tell_at.load(Ordering::Relaxed);
+        let next = now + TELL_EVERY;
+        let is_mine = now >= due
+            && self
+                .tell_at
+                .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        is_mine.then(|| self.count.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// Milliseconds between two messages of one kind.
+const TELL_EVERY: u64 = 10_000;
 
 const CROWDED: Refusal = Refusal {
     status: 503,
@@ -86,3 +131,17 @@ const LATE: Refusal = Refusal {
 };
 
 const RETRY: &[(&str, &str)] = &[("Retry-After", "1")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_are_told_of_together() {
+        let untold = Untold::new();
+        assert_eq!(untold.add_one(5), Some(1));
+        assert_eq!(untold.add_one(6), None);
+        assert_eq!(untold.add_one(4 + TELL_EVERY), None);
+        assert_eq!(untold.add_one(5 + TELL_EVERY), Some(3));
+    }
+}
