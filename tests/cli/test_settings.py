@@ -73,6 +73,7 @@ def test_an_unknown_variable_is_a_warning(command):
     ("arguments", "variables", "message"),
     [
         (["--thread", "2"], {}, "--thread is no flag. Did you mean --threads?"),
+        (["--metrics", "health"], {}, "--metrics health is not valid. Expected a path such as /health, or HOST:PORT"),
         (["--threads", "0"], {}, "--threads 0 is not valid. Expected a whole number from 1 to 1024."),
         ([], {"PRONGHORN_BIND": "host:x"}, 'PRONGHORN_BIND=host:x is not valid. "x" is no port: expected a number '),
         (["-c", "p.toml"], {}, 'p.toml:1: "thread" is no setting. Did you mean threads?'),

@@ -45,6 +45,8 @@ def test_a_file_is_never_replaced_by_a_socket(command, folder):
 def test_a_missing_folder_is_named_as_what_is_missing(command):
     message = failure(command("hello", "--uds", "missing/app.sock"))
     assert message == "cannot listen on unix:missing/app.sock. Its folder does not exist. Check bind."
+    message = failure(command("hello", "--bind", "127.0.0.1:0", "--metrics", "unix:missing/metrics.sock"))
+    assert message == "cannot listen on unix:missing/metrics.sock. Its folder does not exist. Check metrics."
     message = failure(command("hello", "--bind", "127.0.0.1:0", "--access-log", "missing/access.log"))
     assert message == "cannot open the access log missing/access.log. Its folder does not exist. Check access-log."
 

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::app::{self, StartError};
 use crate::identity::Identity;
 use crate::listening::Manner;
+use crate::reload;
 use crate::settings::{self, Address, AppSpec, Gathered, Given, Settings, Sources, UsageError};
 use crate::start::{self, Failure};
 
@@ -73,6 +74,7 @@ impl Source {
         start::prepare(&settings, &self.folder)?;
         let identity = Identity::resolve(py, &settings)?;
         let manner = Manner::resolve(py, &settings)?;
+        reload::check(&settings)?;
         Ok(Configuration { settings, variables: gathered.variables, spec, identity, manner })
     }
 

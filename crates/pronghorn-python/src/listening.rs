@@ -55,14 +55,20 @@ impl Manner {
     /// # Errors
     /// Why it cannot be opened.
     pub(crate) fn open(&self, address: &Address) -> Result<Listener, StartError> {
-        if let Address::Metrics(address) = address {
-            return self.open(address).map(Listener::for_metrics);
+        match address {
+            Address::Metrics(address) => {
+                self.open_as("metrics", address).map(Listener::for_metrics)
+            }
+            _ => self.open_as("bind", address),
         }
+    }
+
+    fn open_as(&self, setting: &str, address: &Address) -> Result<Listener, StartError> {
         let opened = match address {
             Address::Unix(path) => Listener::open_unix(path, self.access, self.backlog),
             _ => resolve(address).and_then(|bind| Listener::open(&bind, self.backlog)),
         };
-        opened.map_err(|error| cannot_listen(address, &error))
+        opened.map_err(|error| cannot_listen(setting, address, &error))
     }
 }
 
@@ -95,7 +101,7 @@ fn look_up(host: &str, port: u16) -> io::Result<SocketAddr> {
     addresses.next().ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))
 }
 
-fn cannot_listen(address: &Address, error: &io::Error) -> StartError {
+fn cannot_listen(setting: &str, address: &Address, error: &io::Error) -> StartError {
     let advice = match error.kind() {
         ErrorKind::AddrInUse => "Stop the process that listens there, or choose another address.",
         ErrorKind::Other if matches!(address, Address::Unix(_)) => "Check uds-mode and uds-owner.",
@@ -104,7 +110,7 @@ fn cannot_listen(address: &Address, error: &io::Error) -> StartError {
              systemd or a proxy listen there."
         }
         ErrorKind::AddrNotAvailable => "Choose an address that this machine has.",
-        _ => "Check bind.",
+        _ => &format!("Check {setting}."),
     };
     let reason = match address {
         Address::Unix(_) => reason_of_creating(error),

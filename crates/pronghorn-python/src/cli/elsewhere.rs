@@ -39,7 +39,35 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (
         &["--proxy-headers", "--no-proxy-headers"],
-        "What proxies say of the client is believed from those that --forwarded-allow-ips names, and from nobody else.",
+        "What proxies say of the client is believed from those that --forwarded-allow-ips names, and from nobody else. Leave it out.",
+    ),
+    (
+        &["--no-access-log"],
+        "There is no access log unless --access-log says where it goes. Leave it out.",
+    ),
+    (&["--worker-tmp-dir"], "Workers need no file to show that they live. Leave it out."),
+    (
+        &["-n", "--name"],
+        "Processes keep their names. Leave it out, and tell servers apart by --pid.",
+    ),
+    (
+        &["-R", "--enable-stdio-inheritance"],
+        "Standard output and error are always the application's too. Leave it out.",
+    ),
+    (
+        &[
+            "--log-config",
+            "--log-config-json",
+            "--log-config-dict",
+            "--logconfig",
+            "--logconfig-dict",
+            "--logger-class",
+        ],
+        "Configure Python's logging in the application: the server's messages then go to its logger pronghorn.error.",
+    ),
+    (
+        &["--root-path"],
+        "Let the proxy send X-Forwarded-Prefix, and name prefix in --forwarded-fields.",
     ),
     (
         &["--interface", "--lifespan", "--ws", "--loop", "--http"],

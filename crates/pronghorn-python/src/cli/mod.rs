@@ -190,10 +190,7 @@ mod tests {
         for (arguments, message) in [
             (&["--thread", "2"][..], "--thread is no flag. Did you mean --threads?"),
             (&["--max_body=1"], "--max_body is no flag. Did you mean --max-body?"),
-            (
-                &["--log-config", "x"],
-                "--log-config is no flag. `pronghorn --help` lists all there are.",
-            ),
+            (&["--zone", "x"], "--zone is no flag. `pronghorn --help` lists all there are."),
             (
                 &["-k", "gevent"],
                 "-k is no flag. There is one kind of worker, and it has threads. Leave it out, and set --threads.",

@@ -19,7 +19,22 @@ use pyo3::prelude::*;
 
 use self::bell::Stop;
 use self::watched::Watched;
+use crate::app::StartError;
 use crate::settings::Settings;
+
+/// Whether the folders to watch are there.
+///
+/// # Errors
+/// One is not.
+pub(crate) fn check(settings: &Settings) -> Result<(), StartError> {
+    let missing = settings.reload_dir.iter().find(|path| !path.is_dir());
+    missing.map_or(Ok(()), |path| {
+        Err(StartError::new(format!(
+            "cannot watch {}. There is no such folder. Check reload-dir.",
+            path.display()
+        )))
+    })
+}
 
 /// Notes what the files of the application are like, before it is imported: no change after that goes unseen. Does nothing unless
 /// `reload` is on.

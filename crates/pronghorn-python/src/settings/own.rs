@@ -23,8 +23,20 @@ impl Single for MetricsPlace {
     fn parse(text: &str) -> Result<MetricsPlace, String> {
         match text.starts_with('/') {
             true => UrlPath::parse(text).map(MetricsPlace::Path),
-            false => Address::parse(text).map(MetricsPlace::Address),
+            false => with_port(text).map(MetricsPlace::Address),
         }
+    }
+}
+
+/// The port that `bind` has where none is named is that of the application.
+fn with_port(text: &str) -> Result<Address, String> {
+    match Address::parse(text)? {
+        Address::Tcp { .. }
+            if !text.ends_with(|end: char| end.is_ascii_digit()) || !text.contains(':') =>
+        {
+            Err(format!("expected {}", MetricsPlace::expects()))
+        }
+        address => Ok(address),
     }
 }
 
