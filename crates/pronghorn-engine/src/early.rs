@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use pronghorn_proto::encode::{RequestFacts, ServerFields};
+use pronghorn_proto::error::Error;
 use pronghorn_proto::head::{HeadScanner, Method, RequestHead, Version};
+use pronghorn_proto::proxy;
 
 use crate::address::Peer;
+use crate::client::Proxies;
 use crate::config::Config;
 use crate::date::date_now;
 use crate::listener::Listener;
@@ -201,17 +204,21 @@ impl Waiting {
 
     fn answer(&mut self, token: u64) {
         let mut head = RequestHead::default();
-        let scanned = HeadScanner::default().advance(&self.buffer, &self.config.limits, &mut head);
-        match scanned {
+        let Some(kept) = self.conns.get(&token) else { return };
+        let bytes = match behind_announcement(&self.config.proxies, kept.peer, &self.buffer) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(_) => return self.leave(token),
+        };
+        match HeadScanner::default().advance(bytes, &self.config.limits, &mut head) {
             // More is to come, which is an event.
             Ok(None) => return,
             Ok(Some(_)) => {}
             Err(_) => return self.leave(token),
         }
-        let Some(kept) = self.conns.get(&token) else { return };
         let for_metrics = self.listeners[kept.listener].is_for_metrics();
-        let valid = head.interpret(&self.buffer, &self.config.limits).is_ok();
-        match Asked::of(&self.config, &head, &self.buffer, for_metrics).filter(|_| valid) {
+        let valid = head.interpret(bytes, &self.config.limits).is_ok();
+        match Asked::of(&self.config, &head, bytes, for_metrics).filter(|_| valid) {
             Some(asked) => self.respond(token, asked, &head),
             None => self.leave(token),
         }
@@ -245,5 +252,20 @@ impl Waiting {
         sys::shutdown_write(&kept.socket);
         // Bytes left unread would make the close a reset, which can destroy the answer.
         while matches!(sys::discard(&kept.socket), Ok(1..)) {}
+    }
+}
+
+/// What `peer` sent behind the header of the PROXY protocol, where it has to begin with one; `None` while that is not complete.
+fn behind_announcement<'a>(
+    proxies: &Proxies,
+    peer: Peer,
+    bytes: &'a [u8],
+) -> Result<Option<&'a [u8]>, Error> {
+    match proxies.protocol.filter(|_| proxies.announces(peer)) {
+        None => Ok(Some(bytes)),
+        Some(versions) => {
+            let announced = proxy::parse(bytes, versions)?;
+            Ok(announced.map(|announced| &bytes[announced.length..]))
+        }
     }
 }

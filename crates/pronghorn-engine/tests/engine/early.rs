@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{Bind, Config, Early, Listener};
+use pronghorn_engine::{Bind, Config, Early, Listener, Proxies};
+use pronghorn_proto::proxy::Versions;
 
 use crate::client::{Client, get};
 use crate::server::{Running, answer_target, listener, threads};
@@ -39,6 +40,27 @@ fn only_questions_to_the_server_are_answered_and_the_rest_waits_for_it() {
     cut.send("t HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(cut.response().text(), "/cut");
     assert_eq!(whole.get("/health").status, 200);
+    server.end();
+}
+
+#[test]
+fn a_balancer_asks_behind_its_announcement() {
+    let listener = listener();
+    let address = listener.tcp_address().expect("TCP");
+    let proxies = Proxies { protocol: Some(Versions::Either), ..Proxies::default() };
+    let config = Config { proxies, ..config() };
+    let early = Early::start(&config, std::slice::from_ref(&listener)).expect("a thread");
+    let mut refused = Client::connect(address);
+    refused.send(get("/health"));
+    let mut health = Client::connect(address);
+    health.send("PROXY UNK");
+    health.send("NOWN\r\nGET /health HT");
+    health.send("TP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!(health.response().text(), "starting\n");
+    let kept = early.finish();
+    assert_eq!(kept.len(), 1);
+    let server = Running::start_adopting(config, vec![listener], kept, answer_target);
+    assert_eq!(refused.response().status, 400);
     server.end();
 }
 
