@@ -392,3 +392,34 @@ def test_the_client_that_a_trusted_proxy_names_and_the_identifier_of_the_request
     assert path.read_text() == "192.0.2.7 192.0.2.7 -\n"
     entry = json.loads(json_path.read_text())
     assert (entry["client"], entry["request_id"]) == ("192.0.2.7", "abc-123")
+
+
+def test_a_head_request_that_the_server_answers_itself_has_no_bytes_of_a_body(serve, tmp_path):
+    path = tmp_path / "access.log"
+    options = ("--access-log", str(path), "--access-log-format", "%(s)s %(b)s", "--request-timeout", "0.3")
+    server = serve("greedy:app", *options, app_dir=OWN_APPS)
+    for host, target in ((b"a b", b"/"), (b"a", b"/none"), (b"a", b"/loop/30")):
+        with server.raw() as client:
+            client.send(b"HEAD %b HTTP/1.1\r\nHost: %b\r\nConnection: close\r\n\r\n" % (target, host))
+            client.read_to_end(["HEAD"])
+    server.stop()
+    assert path.read_text().splitlines() == ["400 0", "500 0", "504 0"]
+
+
+def test_the_identifier_of_a_request_is_in_every_format(serve, tmp_path):
+    """The one that the application and the client get, not what somebody who is not trusted has sent."""
+    path = tmp_path / "access.log"
+    form = "%(s)s %({X-Request-ID}o)s %({HTTP_X_REQUEST_ID}e)s %({X-Request-ID}i)s"
+    options = ("--access-log", str(path), "--access-log-format", form, "--request-id", "--forwarded-allow-ips", "10.0.0.1")
+    server = serve("hello:app", *options)
+    expected = []
+    for request in (get(b"X-Request-ID: forged"), head(b"X-Request-ID: forged", b"Host: b")):
+        with server.raw() as client:
+            response = client.ask(request)
+        (made,) = response.all("X-Request-ID")
+        assert len(made) == 32
+        expected.append(f"{response.status} {made} {made}")
+    server.stop()
+    lines = path.read_text().splitlines()
+    assert [line.rsplit(" ", 1)[0] for line in lines] == expected
+    assert lines[0].endswith(" forged")

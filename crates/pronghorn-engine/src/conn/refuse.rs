@@ -43,7 +43,7 @@ impl EventLoop {
         let date = date_now();
         let server = self.config.server_fields(&date, &request);
         let mut response = Vec::new();
-        error_response(&mut response, refusal, facts(&request), &server);
+        let bytes = error_response(&mut response, refusal, facts(&request), &server);
         let Some(conn) = self.conns.get(token) else { return };
         if self.config.logs_answers() {
             self.config.log_answer(&Entry {
@@ -52,7 +52,7 @@ impl EventLoop {
                 listener: conn.listener,
                 fields: None,
                 status: refusal.status,
-                bytes: refusal.message.len() as u64 + 1,
+                bytes,
             });
         }
         if let Some(metrics) = &self.config.metrics {

@@ -57,11 +57,10 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
     let mut response = Vec::new();
     let date = date_now();
     let server = config.server_fields(&date, &job.request);
-    refusal_response(&mut response, refusal, facts, &server);
+    let bytes = refusal_response(&mut response, refusal, facts, &server);
     if config.logs_answers() {
         let (request, status) = (&*job.request, refusal.status);
         let client = request.client(job.peer, &config.proxies);
-        let bytes = refusal.message.len() as u64 + 1;
         let listener = job.listener;
         config.log_answer(&Entry { client, request, listener, fields: None, status, bytes });
     }

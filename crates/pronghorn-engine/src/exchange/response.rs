@@ -323,10 +323,9 @@ impl Exchange<'_> {
         let date = date_now();
         let server = self.thread.shared.config.server_fields(&date, &self.job.request);
         let mut response = Vec::new();
-        error_response(&mut response, &refusal, facts, &server);
+        self.sent = error_response(&mut response, &refusal, facts, &server);
         self.thread.fields.clear();
         self.status = refusal.status;
-        self.sent = refusal.message.len() as u64 + 1;
         self.persistent = false;
         self.output.push(Piece::Owned(response, 0));
         self.flush_end();

@@ -184,11 +184,10 @@ impl Details {
         let date = date_now();
         let server =
             config.server_fields_for(&date, Some(&*self.id).filter(|id: &&[u8]| !id.is_empty()));
-        error_response(&mut response, &LATE, self.facts, &server);
+        let body = error_response(&mut response, &LATE, self.facts, &server);
         match sys::send_by_number(self.socket, &response) {
             Ok(sent) if sent == response.len() => {
                 sys::shutdown_write_by_number(self.socket);
-                let body = LATE.message.len() as u64 + 1;
                 Answer::Whole { status: LATE.status, body, sent: sent as u64 }
             }
             _ => Answer::Cut,

@@ -71,14 +71,15 @@ impl From<Error> for Refusal {
 }
 
 /// Appends a whole response of plain text made by the server: the message and a line end as the
-/// body, its Content-Length, and `Connection: close`. HEAD gets the head alone.
+/// body, its Content-Length, and `Connection: close`. HEAD gets the head alone. Gives how long the
+/// body is that is sent.
 pub fn error_response(
     out: &mut Vec<u8>,
     refusal: &Refusal,
     request: RequestFacts,
     server: &ServerFields<'_>,
-) {
-    refusal_response(out, refusal, RequestFacts { persistent: false, ..request }, server);
+) -> u64 {
+    refusal_response(out, refusal, RequestFacts { persistent: false, ..request }, server)
 }
 
 /// As [`error_response`], for a request that is whole: the connection persists where `request` says so.
@@ -87,16 +88,18 @@ pub fn refusal_response(
     refusal: &Refusal,
     request: RequestFacts,
     server: &ServerFields<'_>,
-) {
+) -> u64 {
     let Refusal { status, message, .. } = *refusal;
     let fields = ResponseFields::of_refusal(refusal.fields);
     let plan = plan(request, status, &fields, BodySize::Known(message.len() as u64 + 1));
     let reason = Status::new(status).map_or("", Status::reason);
     write_head(out, status, reason.as_bytes(), &fields, &plan, &request, server);
-    if plan.framing != BodyFraming::None {
-        out.extend_from_slice(message.as_bytes());
-        out.push(b'\n');
+    if plan.framing == BodyFraming::None {
+        return 0;
     }
+    out.extend_from_slice(message.as_bytes());
+    out.push(b'\n');
+    message.len() as u64 + 1
 }
 
 /// The interim response that asks for the body (RFC 9110 section 15.2.1).
