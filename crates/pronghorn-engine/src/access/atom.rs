@@ -92,7 +92,7 @@ impl Atom {
             Atom::Decimal => number::append_seconds(out, entry.times().run),
             Atom::Process => append_process(out, process.pid),
             Atom::Field(name) => name.append(out, entry),
-            Atom::ResponseField(name) => name.append_of_response(out, entry.fields),
+            Atom::ResponseField(name) => name.append_of_response(out, entry),
             Atom::Variable(variable) => variable.append(out, entry, process),
         }
     }
@@ -166,8 +166,20 @@ impl FieldName {
         append_list(out, values.map(|field| field.value.of(buffer)));
     }
 
-    fn append_of_response(&self, out: &mut Vec<u8>, fields: Option<&ResponseFields>) {
-        let Some(fields) = fields else { return out.push(b'-') };
+    /// The same of the response: fields of the application, and the identifier, which is the server's where the application set none.
+    fn append_of_response(&self, out: &mut Vec<u8>, entry: &Entry<'_>) {
+        let start = out.len();
+        match entry.fields {
+            Some(fields) => self.append_of_application(out, fields),
+            None => out.push(b'-'),
+        }
+        if self.known == Some(Known::XRequestId) && out[start..] == *b"-" {
+            out.truncate(start);
+            append_or_dash(out, entry.request.id());
+        }
+    }
+
+    fn append_of_application(&self, out: &mut Vec<u8>, fields: &ResponseFields) {
         if self.known == Some(Known::ContentLength) {
             return match fields.content_length() {
                 Some(length) => number::append_decimal(out, length),

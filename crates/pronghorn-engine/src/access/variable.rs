@@ -17,6 +17,7 @@ pub(super) enum Variable {
     ServerPort,
     ClientAddress,
     ClientPort,
+    RequestId,
     Field(FieldName),
     /// One that only the application or nobody knows.
     Absent,
@@ -34,6 +35,7 @@ impl Variable {
             "SERVER_PORT" => Variable::ServerPort,
             "REMOTE_ADDR" => Variable::ClientAddress,
             "REMOTE_PORT" => Variable::ClientPort,
+            "HTTP_X_REQUEST_ID" => Variable::RequestId,
             "CONTENT_TYPE" | "CONTENT_LENGTH" => Variable::Field(field_name(name)),
             _ => name
                 .strip_prefix("HTTP_")
@@ -57,6 +59,7 @@ impl Variable {
             }
             Variable::ClientAddress => append_client(out, entry),
             Variable::ClientPort => append_client_port(out, entry),
+            Variable::RequestId => append_request_id(out, entry),
             Variable::Field(name) => name.append(out, entry),
             Variable::Absent => out.push(b'-'),
         }
@@ -84,5 +87,13 @@ fn append_client_port(out: &mut Vec<u8>, entry: &Entry<'_>) {
     match entry.client.port {
         Some(port) => number::append_decimal(out, port.into()),
         None => out.push(b'-'),
+    }
+}
+
+/// The identifier that the application is given; without identifiers the field is like any other.
+fn append_request_id(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    match entry.request.id() {
+        Some(id) => escape::append_text(out, id),
+        None => field_name("X_REQUEST_ID").append(out, entry),
     }
 }
