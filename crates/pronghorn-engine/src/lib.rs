@@ -50,7 +50,7 @@ pub use server::{Server, ServerHandle};
 pub use statsd::{Statsd, StatsdAddress, StatsdSettings, tell_workers};
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
-    lock_folder, note_fork, open_standard_streams, release_signals,
+    lock_folder, note_fork, open_standard_streams, release_signals, resident_bytes,
 };
 pub use watchdog::{Stack, Work};
 pub use witness::Witness;

@@ -26,9 +26,11 @@ pub(crate) use memory::append_lent;
 pub use pages::forget_clean_pages;
 pub(crate) use process::{
     CLOCK_STEP_MILLIS, has_forked, monotonic_micros, monotonic_millis, raise_descriptor_limit,
-    resident_bytes, thread_ident, unix_seconds, unix_time,
+    thread_ident, unix_seconds, unix_time,
 };
-pub use process::{exit_now, hold_signals, note_fork, open_standard_streams, release_signals};
+pub use process::{
+    exit_now, hold_signals, note_fork, open_standard_streams, release_signals, resident_bytes,
+};
 pub(crate) use random::fill_random;
 pub use reserve::ReservingAllocator;
 pub(crate) use reserve::memory_is_short;

@@ -31,7 +31,7 @@ pub(crate) fn unix_seconds() -> u64 {
 }
 
 /// The resident memory of a process, which may have ended.
-pub(crate) fn resident_bytes(process: u32) -> Option<u64> {
+pub fn resident_bytes(process: u32) -> Option<u64> {
     // Pages: of the whole address space, then of what of it is in memory (proc(5)).
     let text = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;

@@ -1,9 +1,8 @@
 //! The workers as processes: forked, told, killed, and looked after when they have ended.
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use pronghorn_engine::{BlockIndex, Order};
+use pronghorn_engine::{BlockIndex, Order, resident_bytes};
 use pyo3::prelude::*;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 
@@ -102,20 +101,11 @@ impl Processes {
     /// The workers that take more memory than they may.
     pub(super) fn too_large(&self) -> Vec<Id> {
         let is_too_large = |process: &Process| {
-            process
-                .most_memory
-                .is_some_and(|most| resident(process.pid).is_some_and(|size| size > most))
+            let size = || resident_bytes(process.pid.as_raw_nonzero().get() as u32);
+            process.most_memory.is_some_and(|most| size().is_some_and(|size| size > most))
         };
         self.alive.iter().filter(|(_, process)| is_too_large(process)).map(|(id, _)| *id).collect()
     }
-}
-
-/// The process's resident memory in bytes (proc(5)).
-fn resident(pid: Pid) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
-    let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = size.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib << 10)
 }
 
 /// Forks with all that Python wants done around it; `None` in the child.
