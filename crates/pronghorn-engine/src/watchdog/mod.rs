@@ -21,7 +21,7 @@ pub(crate) use self::thread::start_watchdog;
 /// What runs in a thread of the engine, by the names that a handler knows it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The thread, as the system's thread library names it; Python calls this `threading.get_ident()`.
+    /// The thread, as the system's thread library names it (`pthread_self`).
     pub thread: u64,
     /// The connection, as [`Exchange::slot`](crate::Exchange::slot) gives it.
     pub connection: (u32, u32),

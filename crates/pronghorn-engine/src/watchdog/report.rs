@@ -40,7 +40,7 @@ pub(super) fn stuck(seen: &Seen, grace: u64, replaced: bool) {
         }
     };
     log::error!(
-        "{}: has not ended {} after it was interrupted; it is stuck outside Python, or does not let itself be interrupted. {remedy}.",
+        "{}: has not ended {} after it was interrupted; it is stuck in a call that cannot be interrupted (into C, say), or does not let itself be interrupted. {remedy}.",
         seen.label,
         seconds(grace)
     );
