@@ -9,6 +9,7 @@ import pytest
 
 from harness import process
 from harness.request import get, head
+from harness.waiting import until
 
 MIB = 1024 * 1024
 
@@ -59,7 +60,7 @@ def test_the_write_deadline_ends_a_stream_and_closes_its_iterator(serve):
     server = serve("streams:app", "--write-timeout", "500ms")
     with server.raw(receive_buffer=8192) as client:
         client.send(get(target=b"/large"))
-        wait_until(lambda: b"closed after" in server.get("/log").body)
+        until(lambda: b"closed after" in server.get("/log").body)
 
 
 def test_an_iterator_is_closed_when_its_client_goes(serve):
@@ -67,18 +68,18 @@ def test_an_iterator_is_closed_when_its_client_goes(serve):
     with server.raw() as client:
         client.send(get(target=b"/large"))
         client.receive(1024)
-    wait_until(lambda: b"closed after" in server.get("/log").body)
+    until(lambda: b"closed after" in server.get("/log").body)
 
 
 def test_uploads_that_end_one_byte_short_leave_nothing_behind(serve):
     server = serve("hello:app", "--body-buffer", "64KiB")
     request = head(b"POST / HTTP/1.1", b"Host: test", b"Content-Length: 99999") + b"x" * 99_998
     give_up(server, request, 500)
-    wait_until(lambda: process.deleted_files(server.pid) == 0)
+    until(lambda: process.deleted_files(server.pid) == 0)
     descriptors, memory = process.descriptors(server.pid), process.resident(server.pid)
     give_up(server, request, 9_500)
-    wait_until(lambda: process.deleted_files(server.pid) == 0)
-    wait_until(lambda: process.descriptors(server.pid) <= descriptors)
+    until(lambda: process.deleted_files(server.pid) == 0)
+    until(lambda: process.descriptors(server.pid) <= descriptors)
     assert process.resident(server.pid) - memory < 8 * MIB
 
 
@@ -127,7 +128,7 @@ def test_requests_whose_clients_gave_up_are_not_run(serve):
     server = serve("naps:app", "--threads", "1")
     with server.raw(timeout=10) as first:
         first.send(get(target=b"/first/2"))
-        wait_until(lambda: len(server.log().split("napping /first")) > 1)
+        until(lambda: len(server.log().split("napping /first")) > 1)
         waiting = [server.raw() for _ in range(10)]
         for number, client in enumerate(waiting):
             client.send(get(target=b"/waiting-%d/0" % number))
@@ -153,14 +154,6 @@ def give_up(server, request, times):
             client.send_pieces([request])
             if next(RESETS):
                 client.reset()
-
-
-def wait_until(reached, within=10.0):
-    """Looks again and again until it is so."""
-    deadline = time.monotonic() + within
-    while not reached():
-        assert time.monotonic() < deadline, f"not so after {within} s"
-        time.sleep(0.01)
 
 
 RESETS = itertools.cycle([False, False, True])

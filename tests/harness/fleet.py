@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from harness.waiting import until
 
 
 def workers(supervisor: int) -> set[int]:
@@ -24,14 +24,6 @@ def state(pid: int) -> str | None:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return None
-
-
-def until(reached: Callable[[], bool], within: float, what: str) -> None:
-    """Looks again and again until it is so; AssertionError when it is not in time."""
-    deadline = time.monotonic() + within
-    while not reached():
-        assert time.monotonic() < deadline, f"{what}: not so after {within} s"
-        time.sleep(0.02)
 
 
 def wait_for_count(supervisor: int, count: int, within: float = 20.0) -> set[int]:

@@ -22,6 +22,7 @@ import pytest
 from harness.client import Client
 from harness.request import get, head
 from harness.server import APPS, Server
+from harness.waiting import until
 
 OWN_APPS = Path(__file__).parent / "apps"
 LOST = r"lines of the access log were lost: (\d+) \((.*)\)"
@@ -35,14 +36,6 @@ def log_of(serve: Callable[..., Server], path: Path, form: str, *requests: bytes
             client.ask(request)
     server.stop()
     return path.read_text().splitlines(), server
-
-
-def eventually(is_so: Callable[[], bool], within: float = 10.0) -> None:
-    """Waits until it is so; AssertionError when it does not come."""
-    deadline = time.monotonic() + within
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.01)
 
 
 def test_every_atom(serve, tmp_path):
@@ -183,7 +176,7 @@ def test_usr1_goes_on_in_a_new_file(serve, tmp_path):
         client.ask(get(target=b"/before"))
         path.rename(old)
         server.signal(signal.SIGUSR1)
-        eventually(path.exists)
+        until(path.exists)
         client.ask(get(target=b"/after"))
     server.stop()
     assert (old.read_text(), path.read_text()) == ("/before\n", "/after\n")
@@ -374,7 +367,7 @@ def test_standard_output_that_is_a_file_is_appended_to_in_turn(tmp_path):
         ) as server:
             with Client(listener.getsockname(), timeout=20) as client:
                 client.ask(get(target=b"/one"))
-            eventually(lambda: "/one" in path.read_text())
+            until(lambda: "/one" in path.read_text())
             output.write("between\n")
             output.flush()
             server.terminate()

@@ -16,17 +16,10 @@ import pytest
 from harness.client import Client
 from harness.request import get
 from harness.server import APPS, READY_WITHIN
+from harness.waiting import until
 
 OWN_APPS = Path(__file__).parent / "apps"
 FAILED = b"GET /fails HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-
-
-def eventually(is_so: Callable[[], bool], within: float = 10.0) -> None:
-    """Waits until it is so; AssertionError when it does not come."""
-    deadline = time.monotonic() + within
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.01)
 
 
 class Quiet:
@@ -37,7 +30,7 @@ class Quiet:
         command = [sys.executable, "-m", "pronghorn", *app, "--bind", f"unix:{socket}", "--no-supervisor", *arguments]
         self.socket = socket
         self.process = subprocess.Popen(command, env={"HOW": how}, stderr=subprocess.PIPE, text=True)
-        eventually(self._answers, READY_WITHIN)
+        until(self._answers, READY_WITHIN)
 
     def _answers(self) -> bool:
         assert self.process.poll() is None, self.process.communicate()
@@ -76,10 +69,10 @@ def quiet(tmp_path) -> Iterator[Callable[..., Quiet]]:
 def test_a_file_takes_the_messages_and_is_reopened(quiet, tmp_path):
     path, old = tmp_path / "log", tmp_path / "old"
     server = quiet("--error-log", str(path))
-    eventually(lambda: "Listening at: " in path.read_text())
+    until(lambda: "Listening at: " in path.read_text())
     path.rename(old)
     server.process.send_signal(signal.SIGUSR1)
-    eventually(path.exists)
+    until(path.exists)
     code, errors = server.end()
     assert (code, errors) == (0, "")
     assert re.search(r"^\[[-0-9]+ [:0-9]+ \+0000\] \[\d+\] \[INFO\] Listening at: ", old.read_text(), re.M)
@@ -188,7 +181,7 @@ def test_logging_is_not_imported_for_the_server(tmp_path):
     socket = tmp_path / "socket"
     command = [sys.executable, "-m", "pronghorn", "bare:app", "--app-dir", str(tmp_path), "--bind", f"unix:{socket}"]
     with subprocess.Popen([*command, "--no-supervisor"], stderr=subprocess.DEVNULL) as server:
-        eventually(socket.exists, READY_WITHIN)
+        until(socket.exists, READY_WITHIN)
         with Client(str(socket), timeout=20) as client:
             assert client.ask(get()).body == b"False"
         server.terminate()

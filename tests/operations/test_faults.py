@@ -9,6 +9,7 @@ from harness import process
 from harness.injection import failing
 from harness.request import get, post
 from harness.response import Aborted
+from harness.waiting import until
 
 EPOLL = "?epoll_wait,?epoll_pwait,?epoll_pwait2"
 SENDS = "sendto,sendmsg"
@@ -131,9 +132,6 @@ def assert_takes_a_body(server):
         assert client.ask(post(b"x" * MIB)).body == b"/ read %d bytes" % MIB
 
 
-def appears(log, text, within=5.0):
+def appears(log, text):
     """The log has the text soon."""
-    deadline = time.monotonic() + within
-    while text not in log.read_text():
-        assert time.monotonic() < deadline, f"{text} is not in {log.read_text()!r}"
-        time.sleep(0.01)
+    until(lambda: text in log.read_text(), 5, f"{text} is in {log}")

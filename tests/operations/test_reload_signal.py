@@ -9,6 +9,7 @@ import pytest
 
 from harness import fleet, process
 from harness.load import Load
+from harness.waiting import until
 
 APPS = Path(__file__).parent / "apps"
 HUPS = int(os.environ.get("HUPS", "50"))
@@ -85,7 +86,7 @@ def test_an_application_that_was_imported_before_the_fork_is_served_on(supervise
         worker = fleet.workers(server.pid).pop()
     load.stop().assert_nothing_lost()
     os.kill(worker, signal.SIGKILL)
-    fleet.until(lambda: worker not in fleet.workers(server.pid), 5, "it has ended")
+    until(lambda: worker not in fleet.workers(server.pid), 5, "it has ended")
     fleet.wait_for_count(server.pid, 3)
 
 

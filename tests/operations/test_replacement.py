@@ -9,6 +9,7 @@ import pytest
 
 from harness import fleet, process
 from harness.load import Load
+from harness.waiting import until
 
 IMPORTING = "2"
 MIB = 1024 * 1024
@@ -36,7 +37,7 @@ def test_max_lifetime_loses_nothing(supervised):
 def test_max_memory_loses_nothing(supervised):
     server = supervised(2, "--max-memory", "100MiB", app="growing:app")
     with Load(server.addresses[0], kept=30, fresh=30) as load:
-        fleet.until(lambda: len(load.report.workers()) >= 6, 50, "workers were replaced for their memory")
+        until(lambda: len(load.report.workers()) >= 6, 50, "workers were replaced for their memory")
     load.stop().assert_nothing_lost()
     assert "is started to replace one that takes more than max-memory" in server.log()
 
@@ -108,8 +109,8 @@ def test_a_minute_of_kills_costs_what_was_in_flight(supervised):
     kills = []
     chance = random.Random(int(os.environ.get("STRESS_SEED", "1")))
     with Load(server.addresses[0], path="/0.02/{id}") as load:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             time.sleep(chance.uniform(0.0, 1.0))
             alive = sorted(fleet.workers(server.pid))
             if len(alive) > 1:
@@ -126,4 +127,4 @@ def test_a_minute_of_kills_costs_what_was_in_flight(supervised):
 
 def wait_for_ready(server, count):
     """So many workers have said that they are ready."""
-    fleet.until(lambda: server.log().count("is ready") >= count, 10, f"{count} workers were ready")
+    until(lambda: server.log().count("is ready") >= count, 10, f"{count} workers were ready")

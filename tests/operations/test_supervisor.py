@@ -15,6 +15,7 @@ from harness.load import Load
 from harness.request import get
 from harness.response import Aborted
 from harness.server import Server
+from harness.waiting import until
 
 APPS = Path(__file__).parent / "apps"
 MIB = 1024 * 1024
@@ -71,7 +72,7 @@ def test_a_loop_of_crashes_slows_down_and_says_why(supervised, tmp_path):
         tries = server.log().count("could not start")
         assert 3 <= tries <= 5, "it is tried again, but not at once each time"
         module.write_text(good)
-        fleet.until(lambda: len(fleet.workers(server.pid)) == 2, 20, "the worker is back")
+        until(lambda: len(fleet.workers(server.pid)) == 2, 20, "the worker is back")
         server.wait_for_log("is ready", 20)
     report = load.stop()
     assert all(failure.failed < load.report.answers[-1].due for failure in report.failures)
@@ -87,7 +88,7 @@ def test_workers_of_a_killed_supervisor_answer_and_end(supervised):
         server.signal(signal.SIGKILL)
         response = client.read_response()
         assert response.status == 200 and response.closes and response.body.endswith(b" last")
-    fleet.until(lambda: all(fleet.state(worker) in (None, "Z") for worker in workers), 10, "the workers have ended")
+    until(lambda: all(fleet.state(worker) in (None, "Z") for worker in workers), 10, "the workers have ended")
     assert server.wait() == -signal.SIGKILL
     with pytest.raises(ConnectionRefusedError):
         server.raw()
@@ -144,7 +145,7 @@ def test_process_1_looks_after_what_others_leave_behind():
         workers = fleet.wait_for_count(supervisor, 2)
         for _ in range(20):
             assert int(server.get().body) > 1
-        fleet.until(lambda: all_children(supervisor) == workers, 10, "only the workers are left")
+        until(lambda: all_children(supervisor) == workers, 10, "only the workers are left")
         os.kill(supervisor, signal.SIGTERM)
         assert server.wait(10) == 0
     finally:

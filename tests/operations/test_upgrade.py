@@ -8,6 +8,7 @@ import pytest
 
 from harness import fleet, process
 from harness.load import Load
+from harness.waiting import until
 
 APPS = Path(__file__).parent / "apps"
 IMPORTING = "2"
@@ -22,7 +23,7 @@ def test_a_new_supervisor_takes_over_and_loses_nothing(supervised, tmp_path):
         for _ in range(4):
             before = supervisor
             os.kill(before, signal.SIGUSR2)
-            fleet.until(lambda before=before: fleet.state(before) in (None, "Z"), 30, "the supervisor before has ended")
+            until(lambda before=before: fleet.state(before) in (None, "Z"), 30, "the supervisor before has ended")
             supervisor = int(pid_file.read_text())
             assert supervisor != before
             fleet.wait_for_count(supervisor, 2)
@@ -30,7 +31,7 @@ def test_a_new_supervisor_takes_over_and_loses_nothing(supervised, tmp_path):
     assert server.process.wait(1) == 0
     os.kill(supervisor, signal.SIGTERM)
     assert server.wait() == 0
-    fleet.until(lambda: not process.group_members(server.pid), 10, "all have ended")
+    until(lambda: not process.group_members(server.pid), 10, "all have ended")
     assert not pid_file.exists()
 
 
@@ -44,7 +45,7 @@ def test_a_new_supervisor_that_cannot_start_changes_nothing(supervised, tmp_path
         module.write_text("def app(:\n")
         server.signal(signal.SIGUSR2)
         server.wait_for_log("ended before it was ready", 20)
-        fleet.until(lambda: fleet.workers(server.pid) == before, 5, "the old workers are there alone")
+        until(lambda: fleet.workers(server.pid) == before, 5, "the old workers are there alone")
         module.write_text(good)
         fleet.reload(server.pid, 2)
     load.stop().assert_nothing_lost()

@@ -9,6 +9,7 @@ import pytest
 
 from harness import process
 from harness.request import get, post
+from harness.waiting import until
 
 CLIENTS = 24
 SECONDS = 8.0
@@ -79,8 +80,8 @@ def test_every_request_is_answered_once_with_its_own_answer(serve, threads):
     server = serve("mixed:app", "--threads", threads)
     assert server.get("/fast?0").body == b"0"
     descriptors = process.descriptors(server.pid)
-    until = time.monotonic() + SECONDS
-    loads = [Load(server, number, seed, until) for number in range(CLIENTS)]
+    end = time.monotonic() + SECONDS
+    loads = [Load(server, number, seed, end) for number in range(CLIENTS)]
     for load in loads:
         load.start()
     for load in loads:
@@ -88,14 +89,6 @@ def test_every_request_is_answered_once_with_its_own_answer(serve, threads):
     assert [load.error for load in loads if load.error] == [], f"with STRESS_SEED={seed}"
     assert sum(load.answered for load in loads) > 1000
     assert server.get("/fast?last").body == b"last"
-    settles(lambda: process.descriptors(server.pid) <= descriptors)
+    until(lambda: process.descriptors(server.pid) <= descriptors)
     # The threads that run the application, the monitor, and at most two of the interpreter's and the log's own.
     assert process.threads(server.pid) <= int(threads) + 4
-
-
-def settles(reached, within=5.0):
-    """Waits until connections that were left are closed on the other side too."""
-    deadline = time.monotonic() + within
-    while not reached():
-        assert time.monotonic() < deadline, f"not so after {within} s"
-        time.sleep(0.01)
