@@ -9,6 +9,7 @@ import pytest
 
 from harness.request import get
 from harness.response import Aborted
+from harness.waiting import until
 
 APPS = Path(__file__).parent / "apps"
 READY = r"worker (\d+) is ready"
@@ -154,6 +155,24 @@ def test_winch_drains_the_workers_until_hup(serve):
         waiting.send(get(target=b"/two/0"))
         server.signal(signal.SIGHUP)
         assert waiting.read_response().status == 200
+
+
+def test_usr1_reopens_the_logs_of_workers_that_serve_and_of_those_that_start(serve, tmp_path):
+    log, gate = tmp_path / "access", tmp_path / "gate"
+    gate.touch()
+    to_the_log = ["--access-log", str(log), "--access-log-format", "%(U)s"]
+    waits = {"IMPORT_WAITS_FOR": str(gate)}
+    server = serve("slow_import:app", *to_the_log, app_dir=APPS, env=waits, supervised=True)
+    gate.unlink()
+    server.signal(signal.SIGHUP)
+    server.wait_for_log(r"importing[\s\S]*importing")
+    log.rename(tmp_path / "old")
+    server.signal(signal.SIGUSR1)
+    until(log.exists, 5, "the worker that serves has opened its log")
+    gate.touch()
+    server.wait_for_log(r"worker \d+ has ended")
+    server.get("/new")
+    until(lambda: log.read_text() == "/new\n", 5, "the line is in the new file")
 
 
 def test_abrt_prints_what_every_worker_does(serve):

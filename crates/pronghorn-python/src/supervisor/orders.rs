@@ -172,7 +172,8 @@ impl Supervisor {
 
     fn reopen_logs(&self) {
         logging::reopen();
-        self.processes.signal_all(Signal::USR1);
+        // A signal would be lost on one that imports the application: it has its logs open already.
+        self.processes.tell_all(Order::Reopen);
     }
 
     /// Starts the supervisor that is to take the place of this one.
