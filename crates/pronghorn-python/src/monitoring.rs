@@ -1,5 +1,6 @@
 //! What the server tells of itself, from settings to engine: metrics and health.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use pronghorn_engine::{Board, Config, Early, Listener, Metrics};
@@ -47,10 +48,11 @@ pub(crate) fn early(
 
 /// Metrics of a process that shares them with nobody.
 fn alone() -> Result<Arc<Metrics>, StartError> {
-    let cannot = |reason: &dyn std::fmt::Display| {
-        StartError::new(format!("there is no memory for the metrics. {reason}. Leave out metrics."))
-    };
-    let board = Board::new(1).map_err(|error| cannot(&error))?;
-    let index = board.claim(std::process::id()).ok_or_else(|| cannot(&"All is taken"))?;
+    let board = Board::new(1).map_err(|error| no_memory(&error))?;
+    let index = board.claim(std::process::id()).ok_or_else(|| no_memory(&"All is taken"))?;
     Ok(board.block(index))
+}
+
+pub(crate) fn no_memory(reason: &dyn Display) -> StartError {
+    StartError::new(format!("there is no memory for the metrics. {reason}. Leave out metrics."))
 }

@@ -5,7 +5,7 @@
 
 #[path = "../src/cli/mod.rs"]
 pub mod cli;
-#[path = "../src/supervisor/fleet.rs"]
+#[path = "../src/supervisor/fleet/mod.rs"]
 pub mod fleet;
 #[path = "../src/logging/line.rs"]
 pub mod line;

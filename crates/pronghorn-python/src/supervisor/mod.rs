@@ -8,6 +8,7 @@ mod fleet;
 mod listeners;
 mod orders;
 mod process;
+mod starting;
 mod succession;
 mod worker;
 
@@ -16,25 +17,24 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{
-    BlockIndex, Board, Order, Reason, SignalQueue, WorkerState, forget_clean_pages,
-};
+use pronghorn_engine::{Board, Order, SignalQueue, WorkerState, forget_clean_pages};
 use pyo3::prelude::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 pub(crate) use self::worker::{Assignment, work};
 
-use self::fleet::{Action, Cause, Ending, Fleet, Id, Patience};
+use self::fleet::{Action, Ending, Fleet, Patience};
 use self::listeners::Listeners;
-use self::process::{Process, Processes};
+use self::process::Processes;
+use self::starting::WorkerStart;
 use self::succession::{Inheritance, Successor};
 use crate::app::StartError;
 use crate::configuration::{Configuration, Source, millis};
+use crate::monitoring;
 use crate::pid_file::PidFile;
 use crate::serve::announce;
 use crate::settings::Settings;
-use crate::signals;
 use crate::statsd;
 use crate::systemd::{self, Notifier};
 
@@ -105,16 +105,9 @@ impl Supervisor {
         configuration: Configuration,
         inheritance: Option<Inheritance>,
     ) -> Result<Self, StartError> {
-        let (systemd, inherited, predecessor) = match inheritance {
-            Some(mut before) => {
-                let listeners = std::mem::take(&mut before.listeners);
-                let numbers = succession::systemd_numbers(&listeners);
-                (numbers, Listeners::inherited(listeners), Some(before))
-            }
-            None => (systemd::inherited(py), Listeners::default(), None),
-        };
-        let mut listeners = inherited;
-        drop(listeners.change(&configuration.addresses(&systemd), &configuration.manner)?);
+        let (systemd, mut listeners, predecessor) = open_already(py, inheritance);
+        let addresses = configuration.addresses(&systemd);
+        drop(listeners.change(&addresses, &configuration.manner)?);
         // The one before holds the file until this one is ready.
         let pid_file = match (&predecessor, &configuration.settings.pid) {
             (None, Some(path)) => Some(PidFile::create(path)?),
@@ -194,62 +187,6 @@ impl Supervisor {
         None
     }
 
-    fn start(&mut self, py: Python<'_>, id: Id, cause: Cause) -> Option<WorkerStart> {
-        let block = self.board.as_ref().and_then(|board| board.claim(0));
-        match self.try_start(py, id, block) {
-            Ok(Started::Parent(process)) => {
-                tell_why(cause, process.pid);
-                self.processes.add(id, process);
-            }
-            Ok(Started::Child(start)) => return Some(start),
-            Err(error) => {
-                self.retire(block);
-                log::error!(
-                    "a worker could not be started: {error}. Check the limits of processes and memory"
-                );
-                self.fleet.ended(id, self.now());
-            }
-        }
-        self.count(cause);
-        None
-    }
-
-    fn try_start(&self, py: Python<'_>, id: Id, block: Option<BlockIndex>) -> io::Result<Started> {
-        let (channel, end) = channel::pair()?;
-        let listeners = self.listeners.share()?;
-        let max_requests = self.configuration.max_requests();
-        let forked = process::fork(py).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(match forked {
-            None => Started::Child(WorkerStart { id, end, listeners, block, max_requests }),
-            Some(pid) => Started::Parent(Process {
-                pid,
-                channel,
-                block,
-                most_memory: self.configuration.most_memory(),
-                has_failed: false,
-            }),
-        })
-    }
-
-    /// The part of this process that is a worker's: all else goes, and nothing outside changes by it.
-    fn into_worker(mut self, py: Python<'_>, start: WorkerStart) -> Assignment {
-        self.listeners.hand_over();
-        signals::ignore_until_served(py);
-        self.signals.release();
-        let metrics = self.board.zip(start.block).map(|(board, block)| board.block(block));
-        Assignment {
-            metrics,
-            // The others of the first start come when they are ready; after a handover the supervisor before serves.
-            is_first: start.id == fleet::FIRST && self.predecessor.is_none(),
-            end: start.end,
-            listeners: start.listeners,
-            configuration: self.configuration,
-            application: self.application,
-            max_requests: start.max_requests,
-            replaces: self.fleet.replaces(start.id),
-        }
-    }
-
     /// Tells whom it concerns what has been reached.
     fn note_progress(&mut self) {
         let settled = self.fleet.is_settled() && self.fleet.ending().is_none();
@@ -317,31 +254,17 @@ impl Supervisor {
     }
 }
 
-/// What has not been told by whatever made it necessary.
-fn tell_why(cause: Cause, pid: Pid) {
-    let Cause::Asked(reason) = cause else { return };
-    let why = match reason {
-        Reason::Requests => "has served max-requests",
-        Reason::Lifetime => "has reached max-lifetime",
-        Reason::Memory => "takes more than max-memory",
-        Reason::Stuck | Reason::Changed => return,
+/// The sockets that this process was started with, and those of systemd among them.
+fn open_already(
+    py: Python<'_>,
+    inheritance: Option<Inheritance>,
+) -> (Vec<RawFd>, Listeners, Option<Inheritance>) {
+    let Some(mut before) = inheritance else {
+        return (systemd::inherited(py), Listeners::default(), None);
     };
-    log::info!("worker {pid} is started to replace one that {why}");
-}
-
-/// What a worker is started with.
-struct WorkerStart {
-    id: Id,
-    end: channel::WorkerEnd,
-    listeners: Vec<pronghorn_engine::Listener>,
-    block: Option<BlockIndex>,
-    max_requests: Option<u64>,
-}
-
-/// Which of the two processes this is.
-enum Started {
-    Parent(Process),
-    Child(WorkerStart),
+    let listeners = std::mem::take(&mut before.listeners);
+    let numbers = succession::systemd_numbers(&listeners);
+    (numbers, Listeners::inherited(listeners), Some(before))
 }
 
 /// The memory of the metrics, if they are asked for.
@@ -349,9 +272,7 @@ fn board(settings: &Settings) -> Result<Option<Arc<Board>>, StartError> {
     if settings.metrics.is_none() {
         return Ok(None);
     }
-    let board = Board::new(MOST_BLOCKS).map_err(|error| {
-        StartError::new(format!("there is no memory for the metrics. {error}. Leave out metrics."))
-    })?;
+    let board = Board::new(MOST_BLOCKS).map_err(|error| monitoring::no_memory(&error))?;
     board.note_supervisor(std::process::id());
     Ok(Some(board))
 }

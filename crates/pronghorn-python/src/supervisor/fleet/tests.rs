@@ -1,5 +1,6 @@
 //! The fleet, walked through by hand and at random.
 
+use super::slot::pause;
 use super::*;
 
 const PATIENCE: Patience =

@@ -3,7 +3,11 @@
 //! What happened goes in by methods; [`Fleet::advance`] gives the actions that follow. Time is in milliseconds of any
 //! clock that never goes back.
 
+mod slot;
+
 use pronghorn_engine::Reason;
+
+use self::slot::{Serving, Slot, Starting};
 
 /// Names a worker; never used again.
 pub(super) type Id = u32;
@@ -90,41 +94,6 @@ pub(super) struct Fleet {
     next_id: Id,
     was_ready: bool,
     actions: Vec<Action>,
-}
-
-/// A place for one worker that serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Slot {
-    serving: Option<Serving>,
-    starting: Option<Starting>,
-    /// Why a worker is started when none serves.
-    cause: Cause,
-    /// How many in a row ended before they were of use.
-    failures: u32,
-    /// Before this time none is started.
-    not_before: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Serving {
-    id: Id,
-    since: u64,
-    /// When it has lived long enough.
-    retires_at: Option<u64>,
-    /// Why it is to be replaced.
-    wanted: Option<Cause>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Starting {
-    id: Id,
-    cause: Cause,
-    /// When it has taken too long.
-    until: u64,
-    /// It waits for a repair of the application, and ends then.
-    waits: bool,
-    /// What it imports was changed since it began.
-    is_outdated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -403,54 +372,11 @@ impl Fleet {
     }
 }
 
-impl Slot {
-    /// Why a worker is to be started here, if one is.
-    fn missing(&self) -> Option<Cause> {
-        match (self.starting, self.serving) {
-            (Some(_), _) => None,
-            (None, Some(serving)) => serving.wanted,
-            (None, None) => Some(self.cause),
-        }
-    }
-
-    /// A worker ended that was not told to. `soon`: before it was of use.
-    fn failed(&mut self, now: u64, soon: bool) {
-        self.failures = if soon { self.failures + 1 } else { 0 };
-        self.not_before = now + pause(self.failures);
-    }
-
-    fn next_time(&self, another_reloads: bool) -> Option<u64> {
-        let late = self.starting.map(|starting| starting.until).filter(|until| *until < u64::MAX);
-        let retires = self.serving.and_then(|serving| serving.retires_at);
-        let missing = self.missing().filter(|cause| *cause != Cause::Reload || !another_reloads);
-        let starts = missing.map(|_| self.not_before);
-        [late, retires, starts].into_iter().flatten().min()
-    }
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Slot { serving: None, starting: None, cause: Cause::Start, failures: 0, not_before: 0 }
-    }
-}
-
-/// How long to wait after so many failures in a row: not at all after the first, then longer and longer.
-pub(super) fn pause(failures: u32) -> u64 {
-    match failures {
-        0 | 1 => 0,
-        more => (1000 << (more - 2).min(5)).min(LONGEST_PAUSE),
-    }
-}
-
 /// A worker that has served so long was of use.
 const OF_USE: u64 = 1_000;
-
-/// The longest pause between two tries.
-const LONGEST_PAUSE: u64 = 30_000;
 
 /// What a worker may take to end beyond its own deadline.
 const MARGIN: u64 = 1_000;
 
 #[cfg(test)]
-#[path = "fleet/tests.rs"]
 mod tests;
