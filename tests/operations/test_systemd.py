@@ -74,8 +74,9 @@ def test_one_of_the_sockets_may_be_named(serve, tcp, unix):
     server.wait_for_log("fd://3 of systemd is not used")
 
 
-def test_what_bind_says_wins_over_systemd(serve, tcp):
-    server = serve("hello:app", "--bind", "127.0.0.1:0", sockets=[tcp])
+@pytest.mark.parametrize("supervised", [False, True])
+def test_what_bind_says_wins_over_systemd(serve, tcp, supervised):
+    server = serve("hello:app", "--bind", "127.0.0.1:0", sockets=[tcp], supervised=supervised)
     assert server.get("/").status == 200
     assert server.addresses != [tcp.getsockname()]
     server.wait_for_log("fd://3 of systemd is not used")

@@ -73,7 +73,7 @@ impl Manner {
 }
 
 /// What systemd opened and nobody listens at would leave its clients waiting.
-fn tell_of_unused(inherited: &[RawFd], addresses: &[Address]) {
+pub(crate) fn tell_of_unused(inherited: &[RawFd], addresses: &[Address]) {
     let is_used = |number: &RawFd| {
         addresses.iter().any(
             |address| matches!(address, Address::Fd(used) if i64::from(*used) == i64::from(*number)),

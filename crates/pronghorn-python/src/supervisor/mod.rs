@@ -31,6 +31,7 @@ use self::starting::WorkerStart;
 use self::succession::{Inheritance, Successor};
 use crate::app::StartError;
 use crate::configuration::{Configuration, Source, millis};
+use crate::listening::tell_of_unused;
 use crate::monitoring;
 use crate::pid_file::PidFile;
 use crate::serve::announce;
@@ -107,6 +108,7 @@ impl Supervisor {
     ) -> Result<Self, StartError> {
         let (systemd, mut listeners, predecessor) = open_already(py, inheritance);
         let addresses = configuration.addresses(&systemd);
+        tell_of_unused(&systemd, &addresses);
         drop(listeners.change(&addresses, &configuration.manner)?);
         // The one before holds the file until this one is ready.
         let pid_file = match (&predecessor, &configuration.settings.pid) {
