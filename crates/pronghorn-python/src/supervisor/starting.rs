@@ -29,6 +29,7 @@ impl Supervisor {
                     "a worker could not be started: {error}. Check the limits of processes and memory"
                 );
                 self.fleet.ended(id, self.now());
+                return None;
             }
         }
         self.count(cause);
