@@ -70,6 +70,15 @@ const ADVICE: &[(&[&str], &str)] = &[
         "Let the proxy send X-Forwarded-Prefix, and name prefix in --forwarded-fields.",
     ),
     (
+        &["--log-syslog", "--log-syslog-to", "--log-syslog-prefix", "--log-syslog-facility"],
+        "The access log goes to syslog with --access-log syslog:PATH or syslog:HOST:PORT.",
+    ),
+    (
+        &["--reuse-port"],
+        "All workers accept from one socket, and none is lost with a worker. Leave it out.",
+    ),
+    (&["--initgroups"], "The supplementary groups of --user are always set. Leave it out."),
+    (
         &["--interface", "--lifespan", "--ws", "--loop", "--http"],
         "This version serves WSGI over HTTP/1.1 with a loop of its own. Leave it out.",
     ),

@@ -91,7 +91,7 @@ settings! {
         proxy_protocol: ProxyVersions = "off" { placeholder: "VERSION" };
 
         /// Who may speak the PROXY protocol, written as `forwarded-allow-ips`.
-        proxy_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS" };
+        proxy_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS", aliases: &["proxy-allow-from"] };
 
         /// Give every request an identifier: that of `X-Request-ID` from a trusted proxy, or else a new one. The
         /// application, the response and the access log get it.
