@@ -71,6 +71,10 @@ pub(super) fn flush() {
     if !attach::attached() {
         QUEUE.wait_until_delivered(LAST_WORDS);
     }
+    write_rest();
+}
+
+fn write_rest() {
     let rest = QUEUE.take_rest();
     rest.own_message().iter().chain(&rest.messages).for_each(write);
 }
@@ -95,10 +99,15 @@ fn configured(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
 }
 
 fn start(logger: Py<PyAny>) -> io::Result<()> {
-    let builder = thread::Builder::new().name("pronghorn-messages".to_owned());
-    builder.stack_size(STACK).spawn(move || deliver_all(logger))?;
+    // First: a thread that finds the queue closed has nothing to do, and ends.
     QUEUE.open();
-    Ok(())
+    let builder = thread::Builder::new().name("pronghorn-messages".to_owned());
+    let started = builder.stack_size(STACK).spawn(move || deliver_all(logger));
+    if started.is_err() {
+        QUEUE.close();
+        write_rest();
+    }
+    started.map(drop)
 }
 
 fn deliver_all(logger: Py<PyAny>) {
