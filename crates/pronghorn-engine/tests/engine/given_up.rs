@@ -1,46 +1,21 @@
 //! Queued requests whose client has gone are not run; those of a client that only ended its side are.
 
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use pronghorn_engine::Exchange;
-
-use crate::client::{Client, get};
-use crate::server::{Gate, Running, answer, gate, target, threads};
+use crate::client::get;
+use crate::server::{Running, threads};
 
 /// Longer than a FIN may come after its request and still be a half-close.
 const LATER: Duration = Duration::from_millis(500);
 
-/// A server whose requests for `/hold...` wait at the gate, and which targets it ran.
-fn start(count: usize) -> (Running, Gate, Arc<Mutex<Vec<String>>>) {
-    let (gate, keeper) = gate();
-    let ran = Arc::new(Mutex::new(Vec::new()));
-    let log = ran.clone();
-    let server = Running::start(threads(count), move |exchange: &mut Exchange<'_>| {
-        let target = target(exchange);
-        log.lock().expect("no panic").push(target.clone());
-        if target.starts_with("/hold") {
-            keeper.wait(target.clone());
-        }
-        answer(exchange, target);
-    });
-    (server, gate, ran)
-}
-
-fn send(server: &Running, target: &str) -> Client {
-    let mut client = server.connect();
-    client.send(get(target));
-    client
-}
-
 #[test]
 fn on_one_thread_requests_that_came_while_it_was_busy_are_not_run_for_clients_that_gave_up() {
-    let (server, gate, ran) = start(1);
-    let mut held = send(&server, "/hold");
+    let (server, gate, ran) = Running::start_gated(threads(1));
+    let mut held = server.send("/hold");
     gate.arrival();
-    let gone: Vec<_> = (0..5).map(|number| send(&server, &format!("/gone/{number}"))).collect();
-    let mut patient = send(&server, "/patient");
+    let gone: Vec<_> = (0..5).map(|number| server.send(&format!("/gone/{number}"))).collect();
+    let mut patient = server.send("/patient");
     thread::sleep(LATER);
     drop(gone);
     gate.open();
@@ -51,13 +26,13 @@ fn on_one_thread_requests_that_came_while_it_was_busy_are_not_run_for_clients_th
 
 #[test]
 fn on_one_thread_requests_queued_behind_a_long_one_are_not_run_for_clients_that_gave_up() {
-    let (server, gate, ran) = start(1);
-    let mut first = send(&server, "/hold/1");
+    let (server, gate, ran) = Running::start_gated(threads(1));
+    let mut first = server.send("/hold/1");
     gate.arrival();
     // These are read in one batch, so the second waits in the run queue while the first runs.
-    let mut held = send(&server, "/hold/2");
-    let gone = send(&server, "/gone");
-    let mut patient = send(&server, "/patient");
+    let mut held = server.send("/hold/2");
+    let gone = server.send("/gone");
+    let mut patient = server.send("/patient");
     gate.open();
     assert_eq!(gate.arrival(), "/hold/2");
     thread::sleep(LATER);
@@ -71,11 +46,11 @@ fn on_one_thread_requests_queued_behind_a_long_one_are_not_run_for_clients_that_
 
 #[test]
 fn with_all_threads_busy_a_queued_request_is_dropped_when_its_client_gives_up() {
-    let (server, gate, ran) = start(2);
-    let mut held = [send(&server, "/hold/1"), send(&server, "/hold/2")];
+    let (server, gate, ran) = Running::start_gated(threads(2));
+    let mut held = [server.send("/hold/1"), server.send("/hold/2")];
     gate.arrival();
     gate.arrival();
-    let mut gone = send(&server, "/gone");
+    let mut gone = server.send("/gone");
     thread::sleep(LATER);
     gone.half_close();
     // Its connection is closed while both threads are still busy.
@@ -91,11 +66,11 @@ fn with_all_threads_busy_a_queued_request_is_dropped_when_its_client_gives_up() 
 #[test]
 fn a_half_close_with_a_request_that_has_to_wait_is_answered() {
     for count in [1, 2] {
-        let (server, gate, _) = start(count);
+        let (server, gate, _) = Running::start_gated(threads(count));
         let mut held: Vec<_> =
-            (0..count).map(|number| send(&server, &format!("/hold/{number}"))).collect();
+            (0..count).map(|number| server.send(&format!("/hold/{number}"))).collect();
         held.iter().for_each(|_| drop(gate.arrival()));
-        let mut waits = send(&server, "/waits");
+        let mut waits = server.send("/waits");
         waits.half_close();
         thread::sleep(LATER);
         held.iter().for_each(|_| gate.open());
@@ -109,7 +84,7 @@ fn a_half_close_with_a_request_that_has_to_wait_is_answered() {
 fn a_half_close_with_pipelined_requests_is_answered() {
     for count in [1, 2] {
         for together in [true, false] {
-            let (server, gate, _) = start(count);
+            let (server, gate, _) = Running::start_gated(threads(count));
             let mut client = server.connect();
             if together {
                 client.send(get("/hold") + &get("/next"));

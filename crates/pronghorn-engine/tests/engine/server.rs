@@ -3,15 +3,15 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::FileExt;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use pronghorn_engine::{
     Bind, Body, BodyError, Config, Control, Exchange, Handler, Kept, Listener, Server, ServerHandle,
 };
 
-use crate::client::{Client, DEADLINE};
+use crate::client::{Client, DEADLINE, get};
 
 /// A running server; dropped, it drains.
 pub(crate) struct Running {
@@ -57,6 +57,22 @@ impl Running {
         Self::launch(config, vec![listener()], Control::Signals, Vec::new(), handle)
     }
 
+    /// As [`start`](Running::start): requests for `/hold...` wait at the gate, and the targets that were run are noted.
+    pub(crate) fn start_gated(config: Config) -> (Self, Gate, Arc<Mutex<Vec<String>>>) {
+        let (gate, keeper) = gate();
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        let log = ran.clone();
+        let server = Self::start(config, move |exchange: &mut Exchange<'_>| {
+            let target = target(exchange);
+            log.lock().expect("no panic").push(target.clone());
+            if target.starts_with("/hold") {
+                keeper.wait(target.clone());
+            }
+            answer(exchange, target);
+        });
+        (server, gate, ran)
+    }
+
     fn launch(
         config: Config,
         listeners: Vec<Listener>,
@@ -95,6 +111,13 @@ impl Running {
     /// A new connection.
     pub(crate) fn connect(&self) -> Client {
         Client::connect(self.address)
+    }
+
+    /// A new connection with a request for `target` on it.
+    pub(crate) fn send(&self, target: &str) -> Client {
+        let mut client = self.connect();
+        client.send(get(target));
+        client
     }
 
     /// Begins a drain and does not wait for its end.

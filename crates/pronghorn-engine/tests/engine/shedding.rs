@@ -1,34 +1,11 @@
 //! Requests beyond what the server may take on are answered 503 at once, and those that waited too long without running.
 
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{Config, Deadlines, Exchange};
+use pronghorn_engine::{Config, Deadlines};
 
-use crate::client::{Client, Response, get};
-use crate::server::{Gate, Running, answer, gate, target};
-
-/// A server whose requests for `/hold...` wait at the gate, and which targets it ran.
-fn start(config: Config) -> (Running, Gate, Arc<Mutex<Vec<String>>>) {
-    let (gate, keeper) = gate();
-    let ran = Arc::new(Mutex::new(Vec::new()));
-    let log = ran.clone();
-    let server = Running::start(config, move |exchange: &mut Exchange<'_>| {
-        let target = target(exchange);
-        log.lock().expect("no panic").push(target.clone());
-        if target.starts_with("/hold") {
-            keeper.wait(target.clone());
-        }
-        answer(exchange, target);
-    });
-    (server, gate, ran)
-}
-
-fn send(server: &Running, target: &str) -> Client {
-    let mut client = server.connect();
-    client.send(get(target));
-    client
-}
+use crate::client::{Response, get};
+use crate::server::Running;
 
 fn assert_shed(response: &Response) {
     assert_eq!(response.status, 503);
@@ -47,11 +24,11 @@ fn impatient(threads: usize, millis: u64) -> Config {
 
 #[test]
 fn more_than_the_most_requests_are_answered_503_at_once_and_their_connections_go_on() {
-    let (server, gate, ran) = start(crowded());
-    let mut held = [send(&server, "/hold/1"), send(&server, "/hold/2")];
+    let (server, gate, ran) = Running::start_gated(crowded());
+    let mut held = [server.send("/hold/1"), server.send("/hold/2")];
     held.iter().for_each(|_| drop(gate.arrival()));
-    let mut queued = send(&server, "/queued");
-    let mut excess = send(&server, "/excess");
+    let mut queued = server.send("/queued");
+    let mut excess = server.send("/excess");
     assert_shed(&excess.response());
     assert_shed(&excess.get("/excess"));
     gate.open();
@@ -64,8 +41,8 @@ fn more_than_the_most_requests_are_answered_503_at_once_and_their_connections_go
 
 #[test]
 fn pipelined_requests_are_shed_one_after_the_other() {
-    let (server, gate, _) = start(Config { max_concurrency: Some(1), ..crowded() });
-    let mut held = send(&server, "/hold");
+    let (server, gate, _) = Running::start_gated(Config { max_concurrency: Some(1), ..crowded() });
+    let mut held = server.send("/hold");
     gate.arrival();
     let mut client = server.connect();
     // More than a turn sheds, and more than a stack would hold if each were shed inside the one before.
@@ -83,8 +60,8 @@ fn pipelined_requests_are_shed_one_after_the_other() {
 
 #[test]
 fn a_request_that_is_not_whole_is_shed_with_its_connection() {
-    let (server, gate, _) = start(Config { max_concurrency: Some(1), ..crowded() });
-    let mut held = send(&server, "/hold");
+    let (server, gate, _) = Running::start_gated(Config { max_concurrency: Some(1), ..crowded() });
+    let mut held = server.send("/hold");
     gate.arrival();
     let mut client = server.connect();
     client.send(
@@ -100,11 +77,11 @@ fn a_request_that_is_not_whole_is_shed_with_its_connection() {
 
 #[test]
 fn a_request_that_waits_too_long_is_answered_503_while_every_thread_is_busy() {
-    let (server, gate, ran) = start(impatient(2, 300));
-    let mut held = [send(&server, "/hold/1"), send(&server, "/hold/2")];
+    let (server, gate, ran) = Running::start_gated(impatient(2, 300));
+    let mut held = [server.send("/hold/1"), server.send("/hold/2")];
     held.iter().for_each(|_| drop(gate.arrival()));
     let begun = Instant::now();
-    let mut late = send(&server, "/late");
+    let mut late = server.send("/late");
     assert_shed(&late.response());
     let waited = begun.elapsed();
     assert!(waited > Duration::from_millis(250), "{waited:?}");
@@ -118,12 +95,12 @@ fn a_request_that_waits_too_long_is_answered_503_while_every_thread_is_busy() {
 
 #[test]
 fn on_one_thread_a_request_that_waited_too_long_is_not_run() {
-    let (server, gate, ran) = start(impatient(1, 300));
-    let mut held = send(&server, "/hold/1");
+    let (server, gate, ran) = Running::start_gated(impatient(1, 300));
+    let mut held = server.send("/hold/1");
     gate.arrival();
     // These are read in one batch after the thread was away, so the second waits in the run queue while the first runs.
-    let mut next = send(&server, "/hold/2");
-    let mut late = send(&server, "/late");
+    let mut next = server.send("/hold/2");
+    let mut late = server.send("/late");
     std::thread::sleep(Duration::from_millis(300));
     gate.open();
     gate.arrival();
@@ -138,10 +115,11 @@ fn on_one_thread_a_request_that_waited_too_long_is_not_run() {
 #[test]
 fn without_a_queue_timeout_a_request_waits() {
     let deadlines = Deadlines { queue: None, ..Deadlines::default() };
-    let (server, gate, _) = start(Config { threads: 2, deadlines, ..Config::default() });
-    let mut held = [send(&server, "/hold/1"), send(&server, "/hold/2")];
+    let (server, gate, _) =
+        Running::start_gated(Config { threads: 2, deadlines, ..Config::default() });
+    let mut held = [server.send("/hold/1"), server.send("/hold/2")];
     held.iter().for_each(|_| drop(gate.arrival()));
-    let mut patient = send(&server, "/patient");
+    let mut patient = server.send("/patient");
     std::thread::sleep(Duration::from_millis(600));
     held.iter().for_each(|_| gate.open());
     assert_eq!(patient.response().status, 200);

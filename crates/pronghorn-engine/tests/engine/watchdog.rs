@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pronghorn_engine::{Config, Deadlines, Exchange, Handler, Reason, Replacement, Work};
 use pronghorn_proto::encode::BodySize;
 
-use crate::client::{Client, DEADLINE, get};
+use crate::client::{DEADLINE, get};
 use crate::server::{Gate, GateKeeper, Running, answer, body, gate, target};
 
 const TIMEOUT: Duration = Duration::from_millis(200);
@@ -72,12 +72,6 @@ fn start(config: Config) -> (Running, Gate, Arc<Held>) {
     (Running::start_handler(config, held.clone()), gate, held)
 }
 
-fn send(server: &Running, target: &str) -> Client {
-    let mut client = server.connect();
-    client.send(get(target));
-    client
-}
-
 fn wait_until(reached: impl Fn() -> bool) {
     let begun = Instant::now();
     while !reached() {
@@ -96,7 +90,7 @@ fn replacement() -> (Replacement, Receiver<Reason>) {
 fn a_request_over_its_time_is_answered_504_while_its_thread_is_still_busy() {
     for threads in [1, 4] {
         let (server, gate, held) = start(config(threads));
-        let mut late = send(&server, "/late");
+        let mut late = server.send("/late");
         gate.arrival();
         let response = late.response();
         assert_eq!(response.status, 504);
@@ -122,7 +116,7 @@ fn a_request_over_its_time_is_answered_504_while_its_thread_is_still_busy() {
 #[test]
 fn a_response_that_had_begun_is_cut() {
     let (server, gate, held) = start(config(2));
-    let mut late = send(&server, "/begun");
+    let mut late = server.send("/begun");
     gate.arrival();
     assert!(late.head().contains(" 200 OK\r\n"));
     wait_until(|| held.interrupted.load(Ordering::Relaxed) == 1);
@@ -138,7 +132,7 @@ fn a_request_that_does_not_end_has_the_process_replaced_once() {
     let mut config = Config { replacement: Some(replacement), ..config(2) };
     config.deadlines.request_grace = Duration::from_millis(100);
     let (server, gate, _) = start(config);
-    let mut late = send(&server, "/late");
+    let mut late = server.send("/late");
     gate.arrival();
     assert_eq!(asked.recv_timeout(DEADLINE), Ok(Reason::Stuck));
     assert!(asked.recv_timeout(Duration::from_millis(300)).is_err(), "asked again");
@@ -153,7 +147,7 @@ fn a_request_that_ends_within_the_grace_time_has_nothing_replaced() {
     let mut config = Config { replacement: Some(replacement), ..config(2) };
     config.deadlines.request_grace = Duration::from_millis(500);
     let (server, gate, held) = start(config);
-    let mut late = send(&server, "/late");
+    let mut late = server.send("/late");
     gate.arrival();
     wait_until(|| held.interrupted.load(Ordering::Relaxed) == 1);
     gate.open();
@@ -165,7 +159,7 @@ fn a_request_that_ends_within_the_grace_time_has_nothing_replaced() {
 fn without_a_request_timeout_a_request_may_take_its_time() {
     let deadlines = Deadlines { request: None, ..Deadlines::default() };
     let (server, gate, held) = start(Config { deadlines, ..config(2) });
-    let mut client = send(&server, "/patient");
+    let mut client = server.send("/patient");
     gate.arrival();
     thread::sleep(TIMEOUT * 3);
     gate.open();
