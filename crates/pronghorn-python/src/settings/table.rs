@@ -64,7 +64,7 @@ settings! {
         /// net.core.somaxconn.
         backlog: Count<1, 65535> = "2048" { placeholder: "N" };
 
-        /// How many connections may be open at once. Further ones wait in the backlog.
+        /// How many connections may be open at once in one worker. Further ones wait in the backlog.
         max_connections: Count<1, 1_000_000> = "20000" { placeholder: "N", aliases: &["worker-connections"] };
     }
 
@@ -74,7 +74,7 @@ settings! {
         forwarded_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS", shared_variable: Some("FORWARDED_ALLOW_IPS") };
 
         /// How many proxies there are in front, instead of `forwarded-allow-ips` where their addresses are not known: the client is
-        /// the so-manieth address from the right. Every peer counts as the nearest of them, so that nobody else may be able to connect.
+        /// the Nth address from the right. Every peer counts as the nearest of them, so that nobody else may be able to connect.
         forwarded_count: Maybe<Count<1, 100>> { placeholder: "N" };
 
         /// Which of the two ways to say it the trusted proxies use: the X-Forwarded-* fields or Forwarded (RFC 7239).
@@ -201,7 +201,7 @@ settings! {
         /// response reaches it.
         linger_timeout: Span<1> = "5s" { placeholder: "TIME" };
 
-        /// How long requests that are running may take to end after INT or TERM.
+        /// How long requests that are running may take to end after TERM, or when their worker is replaced. Then they are cut.
         graceful_timeout: Span<1> = "30s" { placeholder: "TIME", aliases: &["timeout-graceful-shutdown"] };
 
         /// How long the health check fails before a stop begins, so that a load balancer sends nobody any more.
