@@ -99,21 +99,6 @@ def test_the_graceful_deadline_ends_what_does_not_end_itself(serve):
             client.read_response()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
-def test_a_quick_stop_gives_requests_a_second(serve, number):
-    server = serve("naps:app")
-    with server.raw() as short, server.raw() as long:
-        short.send(get(target=b"/short/0.5"))
-        long.send(get(target=b"/long/30"))
-        server.wait_for_log("napping /short")
-        server.wait_for_log("napping /long")
-        server.signal(number)
-        assert short.read_response().status == 200
-        assert server.wait(3) == 0
-        with pytest.raises(Aborted):
-            long.read_response()
-
-
 def test_a_second_interrupt_ends_the_process_at_once(serve):
     server = serve("naps:app")
     with server.raw() as client:

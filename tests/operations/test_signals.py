@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import fleet
 from harness.request import get
 from harness.response import Aborted
 from harness.waiting import until
@@ -62,9 +63,10 @@ def test_a_second_interrupt_ends_supervisor_and_workers_at_once(serve, first):
             client.read_response()
 
 
+@pytest.mark.parametrize("workers", [["--workers", "2"], []], ids=["workers", "alone"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
-def test_a_quick_stop_of_workers_gives_requests_a_second(serve, number):
-    server = serve("naps:app", "--workers", "2", supervised=True)
+def test_a_quick_stop_gives_requests_a_second(serve, number, workers):
+    server = serve("naps:app", *workers, supervised=bool(workers))
     with server.raw() as short, server.raw() as long:
         short.send(get(target=b"/short/0.5"))
         long.send(get(target=b"/long/30"))
@@ -140,6 +142,14 @@ def test_more_and_fewer_workers(serve):
     server.signal(signal.SIGTTOU)
     server.wait_for_log(r"SIGTTOU: 1 workers from now on[\s\S]*has ended")
     assert server.get().status == 200
+
+
+def test_more_workers_are_there_until_the_next_hup(serve):
+    server = serve("hello:app", supervised=True)
+    server.signal(signal.SIGTTIN)
+    before = fleet.wait_for_count(server.pid, 2)
+    server.signal(signal.SIGHUP)
+    fleet.wait_for_others(server.pid, before, 1)
 
 
 def test_winch_drains_the_workers_until_hup(serve):

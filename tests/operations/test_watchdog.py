@@ -144,6 +144,14 @@ def test_abrt_prints_the_stacks_of_all_threads_and_what_they_serve(greedy, threa
         assert client.read_response().status == 200
 
 
+@pytest.mark.parametrize("threads", ["1", "8"])
+def test_an_abort_in_c_ends_the_process(greedy, threads):
+    server = greedy("--threads", threads)
+    with server.raw() as client:
+        client.send(get(target=b"/abort"))
+        assert server.wait(5) == -signal.SIGABRT
+
+
 def test_abrt_prints_stacks_while_the_interpreter_is_held(greedy):
     server = greedy("--threads", "1")
     with server.raw(timeout=60) as client:

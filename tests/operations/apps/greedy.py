@@ -1,5 +1,6 @@
 """Views that take longer than they may, each in its own way; the path says which, and for how many seconds."""
 
+import os
 import sys
 import threading
 import time
@@ -82,4 +83,9 @@ def threads(seconds):
     thread.join()
 
 
-VIEWS = {view.__name__: view for view in (hello, loop, nap, stubborn, stream, compute, busy, threads)}
+def abort(seconds):
+    """Ends the process, as C code does that has lost its way."""
+    os.abort()
+
+
+VIEWS = {view.__name__: view for view in (hello, loop, nap, stubborn, stream, compute, busy, threads, abort)}
