@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import fleet
 from harness.request import get
 from harness.response import ResetByServer
 
@@ -175,3 +176,17 @@ def test_a_worker_with_a_stuck_request_is_replaced_and_loses_no_other(greedy):
         first, second = re.findall(r"worker (\d+) is ready", server.log())
         server.wait_for_log(f"worker {first} has ended")
         assert first != second
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_stuck_worker_that_was_cut_does_not_spoil_the_end_of_the_server(greedy, threads):
+    """Whether a worker drains until its time is over and ends itself, or is killed."""
+    options = ("--request-timeout", "200ms", "--request-timeout-grace", "200ms", "--graceful-timeout", "500ms")
+    server = greedy(*options, "--threads", threads, supervised=True)
+    with server.raw(timeout=10) as client:
+        assert client.ask(get(target=b"/nap/60")).status == 504
+    server.wait_for_log(r"worker \d+ (ended with exit code 1 while it was ending|does not end in time and is killed)")
+    (first,) = re.findall(r"worker (\d+) is ready", server.log())[:1]
+    fleet.until(lambda: fleet.state(int(first)) is None, 10, "the worker is gone")
+    assert server.get("/hello").status == 200
+    assert server.stop() == 0

@@ -76,13 +76,13 @@ impl Supervisor {
         match self.fleet.ended(id, now) {
             End::Told if status.exit_status() == Some(0) => log::info!("worker {pid} has ended"),
             End::Told => {
-                self.was_cut |= status.exit_status() == Some(1);
+                self.was_cut |= status.exit_status() == Some(1) && self.fleet.ending().is_some();
                 log::warn!("worker {pid} {how} while it was ending");
             }
             End::Abandoned => {
                 log::debug!("worker {pid} {how} before it was ready, as it was told to")
             }
-            End::Cut => self.was_cut = true,
+            End::Cut => self.was_cut |= self.fleet.ending().is_some(),
             End::Crash => log::error!("worker {pid} {how} while it served; another one is started"),
             End::Start(Cause::Reload) => {
                 log::error!(

@@ -89,7 +89,7 @@ struct Supervisor {
     announced: bool,
     /// All that was asked for is done.
     settled: bool,
-    /// Something in flight was cut.
+    /// Something in flight was cut at the end: what befell a worker that was replaced before is told then, and over.
     was_cut: bool,
     /// The exit code of an end that was not waited for.
     forced: Option<i32>,
