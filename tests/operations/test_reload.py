@@ -182,7 +182,8 @@ def test_nothing_is_done_while_nothing_changes(reloading):
 
 def test_it_needs_a_supervisor_and_an_application_that_is_imported_anew(command):
     assert "--reload needs the supervisor." in command("hello", "--reload", "--no-supervisor").stderr
-    assert "cannot watch missing. There is no such folder. Check reload-dir." in command(
-        "hello", "--reload", "--reload-dir", "missing"
-    ).stderr
+    assert (
+        "cannot watch missing. There is no such folder. Check reload-dir."
+        in command("hello", "--reload", "--reload-dir", "missing").stderr
+    )
     assert "--reload and --preload exclude each other." in command("hello", "--reload", "--preload").stderr
