@@ -403,7 +403,15 @@ def test_the_identifier_of_a_request_is_in_every_format(serve, tmp_path):
     """The one that the application and the client get, not what somebody who is not trusted has sent."""
     path = tmp_path / "access.log"
     form = "%(s)s %({X-Request-ID}o)s %({HTTP_X_REQUEST_ID}e)s %({X-Request-ID}i)s"
-    options = ("--access-log", str(path), "--access-log-format", form, "--request-id", "--forwarded-allow-ips", "10.0.0.1")
+    options = (
+        "--access-log",
+        str(path),
+        "--access-log-format",
+        form,
+        "--request-id",
+        "--forwarded-allow-ips",
+        "10.0.0.1",
+    )
     server = serve("hello:app", *options)
     expected = []
     for request in (get(b"X-Request-ID: forged"), head(b"X-Request-ID: forged", b"Host: b")):

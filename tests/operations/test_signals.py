@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import fleet
+from harness import fleet, process
 from harness.request import get
 from harness.response import Aborted
 from harness.waiting import until
@@ -114,6 +114,9 @@ def test_a_worker_that_has_drained_ends_as_the_application_wants_whatever_it_is_
     server.signal(signal.SIGTERM)
     server.wait_for_log("first of the last words")
     os.kill(worker, signal.SIGTERM)
+    before = process.cpu_seconds(server.pid)
+    time.sleep(1)
+    assert process.cpu_seconds(server.pid) - before < 0.4, "the supervisor sleeps meanwhile"
     assert server.wait() == 0
     assert "last of the last words" in server.log()
 
@@ -128,7 +131,7 @@ def app(environ, start_response):
 @atexit.register
 def end():
     print("first of the last words", file=sys.stderr, flush=True)
-    time.sleep(0.5)
+    time.sleep(1.5)
     print("last of the last words", file=sys.stderr, flush=True)
 """
 

@@ -1,5 +1,6 @@
 //! The socket between a supervisor and one worker, and what is said on it. Each message is one packet: none comes in part.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -10,7 +11,10 @@ use rustix::net::{
 
 /// The supervisor's end.
 #[derive(Debug)]
-pub(super) struct Channel(OwnedFd);
+pub(super) struct Channel {
+    socket: OwnedFd,
+    is_closed: Cell<bool>,
+}
 
 /// The worker's end.
 #[derive(Debug)]
@@ -34,26 +38,34 @@ pub(super) enum Message {
 pub(super) fn pair() -> io::Result<(Channel, WorkerEnd)> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-    Ok((Channel(ours), WorkerEnd(theirs)))
+    Ok((Channel { socket: ours, is_closed: Cell::new(false) }, WorkerEnd(theirs)))
 }
 
 impl Channel {
     /// Gives an order. A worker that has ended does not hear it, and needs not.
     pub(super) fn tell(&self, order: Order) {
-        let _ = send(&self.0, &[order.byte()], SendFlags::NOSIGNAL);
+        let _ = send(&self.socket, &[order.byte()], SendFlags::NOSIGNAL);
     }
 
     /// The next message, if there is one.
     pub(super) fn hear(&self) -> Option<Message> {
         let mut packet = vec![0; LONGEST];
-        let (length, _) = recv(&self.0, &mut packet[..], RecvFlags::empty()).ok()?;
+        let (length, _) = recv(&self.socket, &mut packet[..], RecvFlags::empty()).ok()?;
+        if length == 0 {
+            self.is_closed.set(true);
+        }
         Message::read(&packet[..length])
+    }
+
+    /// Whether the worker has closed its end, which it may do some time before its process ends: nothing is to be waited for here.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.get()
     }
 }
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
 }
 
@@ -140,8 +152,10 @@ mod tests {
         }
         theirs.say(&Message::Failed("x".repeat(LONGEST)));
         assert_eq!(ours.hear(), Some(Message::Failed("x".repeat(LONGEST - 1))));
+        assert!(!ours.is_closed());
         drop(theirs);
         assert_eq!(ours.hear(), None);
+        assert!(ours.is_closed());
         ours.tell(Order::Drain);
     }
 }

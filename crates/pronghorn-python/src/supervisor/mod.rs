@@ -181,7 +181,12 @@ impl Supervisor {
             Action::Abandon(id) => self.processes.signal(id, Signal::TERM),
             Action::Kill(id) => {
                 if let Some(pid) = self.processes.pid(id) {
-                    log::error!("worker {pid} does not end in time and is killed");
+                    let what = if self.fleet.is_starting(id) {
+                        "was not ready within start-timeout"
+                    } else {
+                        "does not end in time"
+                    };
+                    log::error!("worker {pid} {what} and is killed");
                 }
                 self.processes.signal(id, Signal::KILL);
             }
@@ -234,9 +239,9 @@ impl Supervisor {
     /// Waits for something to happen.
     fn wait(&self, py: Python<'_>) {
         let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        watched.extend(
-            self.processes.iter().map(|(_, process)| PollFd::new(&process.channel, PollFlags::IN)),
-        );
+        let channels = self.processes.iter().map(|(_, process)| &process.channel);
+        let open = channels.filter(|channel| !channel.is_closed());
+        watched.extend(open.map(|channel| PollFd::new(channel, PollFlags::IN)));
         watched
             .extend(self.successor.iter().map(|successor| PollFd::new(successor, PollFlags::IN)));
         let limit = self.longest_wait().map(|limit| Timespec {

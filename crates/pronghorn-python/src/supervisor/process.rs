@@ -121,7 +121,9 @@ pub(super) fn fork(py: Python<'_>) -> PyResult<Option<Pid>> {
 pub(super) fn told(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
-        (_, Some(9)) => "was killed by SIGKILL, as the system does when memory runs out".to_owned(),
+        (_, Some(9)) => {
+            "was killed by SIGKILL (the system sends it when memory runs out)".to_owned()
+        }
         (_, Some(signal)) => format!("was ended by signal {signal}{}", name(signal)),
         _ => "ended".to_owned(),
     }

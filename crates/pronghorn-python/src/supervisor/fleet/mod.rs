@@ -159,6 +159,11 @@ impl Fleet {
         self.slots.iter().find(starts).is_some_and(|slot| slot.serving.is_some())
     }
 
+    /// Whether the worker `id` does not serve yet.
+    pub(super) fn is_starting(&self, id: Id) -> bool {
+        self.slots.iter().any(|slot| slot.starting.is_some_and(|starting| starting.id == id))
+    }
+
     /// A worker's process has ended.
     pub(super) fn ended(&mut self, id: Id, now: u64) -> End {
         if let Some(place) = self.leaving.iter().position(|leaving| leaving.id == id) {
