@@ -115,6 +115,7 @@ fn a_worker_that_does_not_get_ready_in_time_is_killed_and_tried_again() {
     assert_eq!(fleet.advance(0), [Action::Start(2, Cause::Asked(Reason::Stuck))]);
     assert_eq!(fleet.next_time(), Some(60_000));
     assert_eq!(fleet.advance(60_000), [Action::Kill(2)]);
+    assert!(fleet.is_starting(2));
     assert_eq!(fleet.advance(60_001), []);
     assert_eq!(fleet.ended(2, 60_002), End::Start(Cause::Asked(Reason::Stuck)));
     assert_eq!(fleet.advance(60_002), [Action::Start(3, Cause::Asked(Reason::Stuck))]);
@@ -127,6 +128,7 @@ fn a_drain_that_takes_too_long_is_cut() {
     assert_eq!(fleet.advance(0), [Action::Drain(1)]);
     assert_eq!(fleet.advance(30_999), []);
     assert_eq!(fleet.advance(31_000), [Action::Kill(1)]);
+    assert!(!fleet.is_starting(1));
     assert_eq!(fleet.ended(1, 31_001), End::Cut);
     assert!(fleet.is_over());
 }
