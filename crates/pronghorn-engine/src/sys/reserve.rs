@@ -19,7 +19,7 @@ const SMALL: usize = 512 << 10;
 /// As long as the system has so much in one piece, memory is not short.
 const ENOUGH: usize = 64 << 10;
 
-static RESERVE: Reserve = Reserve { memory: UnsafeCell::new([0; SIZE]), in_use: AtomicU64::new(0) };
+static RESERVE: Reserve = Reserve::new();
 
 /// The system's allocator with a reserve behind it. A program that serves makes it its `#[global_allocator]`.
 #[derive(Debug)]
@@ -109,6 +109,11 @@ struct Reserve {
 unsafe impl Sync for Reserve {}
 
 impl Reserve {
+    /// For a static: it is larger than many a stack.
+    const fn new() -> Self {
+        Reserve { memory: UnsafeCell::new([0; SIZE]), in_use: AtomicU64::new(0) }
+    }
+
     fn base(&self) -> *mut u8 {
         self.memory.get().cast()
     }
@@ -148,39 +153,35 @@ impl Reserve {
 mod tests {
     use super::*;
 
-    fn reserve() -> Reserve {
-        Reserve { memory: UnsafeCell::new([0; SIZE]), in_use: AtomicU64::new(0) }
-    }
-
     #[test]
     fn blocks_lie_apart_and_are_aligned() {
-        let reserve = reserve();
-        let first = reserve.take(Layout::new::<[u8; 3]>());
-        let second = reserve.take(Layout::new::<u64>());
-        assert!(reserve.has(first) && reserve.has(second));
+        static RESERVE: Reserve = Reserve::new();
+        let first = RESERVE.take(Layout::new::<[u8; 3]>());
+        let second = RESERVE.take(Layout::new::<u64>());
+        assert!(RESERVE.has(first) && RESERVE.has(second));
         assert!((second as usize).is_multiple_of(8) && second as usize >= first as usize + 3);
-        assert!(!reserve.has(ptr::null_mut()));
+        assert!(!RESERVE.has(ptr::null_mut()));
     }
 
     #[test]
     fn it_gives_nothing_large_and_no_more_than_there_is() {
-        let reserve = reserve();
-        assert!(reserve.take(Layout::new::<[u8; SMALL + 1]>()).is_null());
+        static RESERVE: Reserve = Reserve::new();
+        assert!(RESERVE.take(Layout::new::<[u8; SMALL + 1]>()).is_null());
         for _ in 0..SIZE / SMALL {
-            assert!(!reserve.take(Layout::new::<[u8; SMALL]>()).is_null());
+            assert!(!RESERVE.take(Layout::new::<[u8; SMALL]>()).is_null());
         }
-        assert!(reserve.take(Layout::new::<u8>()).is_null());
+        assert!(RESERVE.take(Layout::new::<u8>()).is_null());
     }
 
     #[test]
     fn it_begins_anew_when_all_is_back() {
-        let reserve = reserve();
-        let first = reserve.take(Layout::new::<u64>());
-        reserve.take(Layout::new::<u64>());
-        reserve.give_back();
-        assert!(reserve.take(Layout::new::<u64>()) > first);
-        reserve.give_back();
-        reserve.give_back();
-        assert_eq!(reserve.take(Layout::new::<u64>()), first);
+        static RESERVE: Reserve = Reserve::new();
+        let first = RESERVE.take(Layout::new::<u64>());
+        RESERVE.take(Layout::new::<u64>());
+        RESERVE.give_back();
+        assert!(RESERVE.take(Layout::new::<u64>()) > first);
+        RESERVE.give_back();
+        RESERVE.give_back();
+        assert_eq!(RESERVE.take(Layout::new::<u64>()), first);
     }
 }
