@@ -32,10 +32,13 @@ pub enum Order {
     Reopen = b'r',
     /// Fail the health check from now on, and go on serving.
     FailHealth = b'f',
+    /// The listeners end for all with the next drain, whatever a process holds that the application forked: nobody goes on with them.
+    EndListeners = b'l',
 }
 
 impl Order {
-    const ALL: [Order; 4] = [Order::Drain, Order::Stop, Order::Reopen, Order::FailHealth];
+    const ALL: [Order; 5] =
+        [Order::Drain, Order::Stop, Order::Reopen, Order::FailHealth, Order::EndListeners];
 
     /// What is written to a worker.
     pub fn byte(self) -> u8 {

@@ -53,6 +53,8 @@ pub(crate) struct EventLoop {
     pub(crate) accepting: Accepting,
     /// Given up for a connection when there is no other descriptor.
     pub(crate) spare: Option<OwnedFd>,
+    /// Nobody goes on with the listeners after this process.
+    pub(crate) ends_listeners: bool,
     /// Milliseconds of the monotonic clock, as of the latest turn.
     pub(crate) now: u64,
     /// What the selector reported and nobody has handled yet. A leader that is promoted away leaves them to the next.
@@ -141,6 +143,7 @@ impl EventLoop {
             listeners,
             accepting: Accepting::Yes,
             spare: sys::spare_descriptor().ok(),
+            ends_listeners: false,
             now,
             events: VecDeque::new(),
             time_is_due: false,

@@ -42,6 +42,8 @@ pub struct Listener {
     inherited: bool,
     /// Whether others accept from it too.
     shared: bool,
+    /// Whether somebody else opened it, who keeps it when the server ends.
+    lasting: bool,
     /// Whether it serves metrics and nothing else.
     for_metrics: bool,
 }
@@ -82,7 +84,15 @@ impl Listener {
         if let Bound::Tcp(_) = address {
             sys::defer_accept(&socket);
         }
-        Ok(Listener { socket, address, path, inherited: false, shared: false, for_metrics: false })
+        Ok(Listener {
+            socket,
+            address,
+            path,
+            inherited: false,
+            shared: false,
+            lasting: false,
+            for_metrics: false,
+        })
     }
 
     /// The same socket, for one of several processes that accept from it. It is not this process's to end.
@@ -97,6 +107,7 @@ impl Listener {
             path: None,
             inherited: true,
             shared: true,
+            lasting: self.lasting,
             for_metrics: self.for_metrics,
         })
     }
@@ -106,6 +117,20 @@ impl Listener {
     pub fn for_metrics(mut self) -> Self {
         self.for_metrics = true;
         self
+    }
+
+    /// Somebody else opened it, as systemd does, and keeps it: it does not end with the server.
+    #[must_use]
+    pub fn lasting(mut self) -> Self {
+        self.lasting = true;
+        self
+    }
+
+    /// Ends it whatever other processes hold of it: who connects from now on is refused.
+    pub fn end(&self) {
+        if !self.lasting {
+            sys::end_for_all(&self.socket);
+        }
     }
 
     pub(crate) fn is_for_metrics(&self) -> bool {

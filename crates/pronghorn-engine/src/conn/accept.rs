@@ -50,6 +50,10 @@ impl EventLoop {
                 }
             }
         }
+        // What there was no room for here may be taken in elsewhere.
+        if self.ends_listeners && self.accepting == Accepting::Yes {
+            self.listeners.iter().for_each(Listener::end);
+        }
         self.accepting = Accepting::No;
         self.listeners.clear();
     }

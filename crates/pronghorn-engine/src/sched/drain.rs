@@ -25,6 +25,7 @@ impl EngineThread {
                 }
                 Order::Reopen => self.shared.reopen_logs(),
                 Order::FailHealth => self.shared.health.fail(),
+                Order::EndListeners => self.shared.event_loop().ends_listeners = true,
             }
         }
     }

@@ -122,7 +122,8 @@ pub(crate) fn accept(listener: impl AsFd) -> Accepted {
         Ok((socket, address)) => {
             Accepted::Connection(socket, address.and_then(|address| address.try_into().ok()))
         }
-        Err(Errno::AGAIN) => Accepted::Empty,
+        // Another process may have ended the listener for all.
+        Err(Errno::AGAIN | Errno::INVAL) => Accepted::Empty,
         Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)) => {
             Accepted::Exhausted(error.into())
         }
