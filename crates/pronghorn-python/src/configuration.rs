@@ -53,9 +53,6 @@ impl Source {
             environment: env::vars_os().filter_map(texts).collect(),
             read: &|path| fs::read_to_string(self.folder.join(path)),
         })?;
-        for warning in &gathered.warnings {
-            start::tell(&format!("pronghorn: warning: {warning}"));
-        }
         let settings = gathered.given.resolve()?;
         Ok((gathered, settings))
     }
@@ -84,6 +81,8 @@ impl Source {
     /// A mistake in it, or what it names is not there.
     pub(crate) fn read(&self, py: Python<'_>) -> Result<Configuration, Failure> {
         let (gathered, settings) = self.gather()?;
+        // By the log, which does not wait for a reader of standard error.
+        gathered.warnings.iter().for_each(|warning| log::warn!("{warning}"));
         self.configure(py, gathered, settings)
     }
 }

@@ -13,7 +13,7 @@ use crate::app::{self, StartError};
 use crate::cli::{self, Action};
 use crate::configuration::Source;
 use crate::listening::reason_of_creating;
-use crate::settings::{self, Given, Settings, UsageError};
+use crate::settings::{self, Gathered, Given, Settings, UsageError};
 use crate::supervisor::{self, Outcome};
 use crate::{access_log, logging};
 
@@ -81,6 +81,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
     }
     let source = Source::new(typed);
     let (gathered, settings) = source.gather()?;
+    tell_warnings(&gathered);
     if action == Action::PrintConfig {
         return Ok(print(&settings::toml_text(&gathered.given))?);
     }
@@ -110,6 +111,7 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     let named = application.extract::<String>().ok();
     let source = Source::new(given(keywords, named.clone())?.alone());
     let (gathered, settings) = source.gather()?;
+    tell_warnings(&gathered);
     if named.is_some() {
         let configuration = source.configure(py, gathered, settings)?;
         return Ok(serve_alone(py, &configuration.settings, || configuration.load(py))?);
@@ -144,8 +146,15 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(vec![value.str()?.extract()?])
 }
 
+/// There is no log yet.
+fn tell_warnings(gathered: &Gathered) {
+    for warning in &gathered.warnings {
+        tell(&format!("pronghorn: warning: {warning}"));
+    }
+}
+
 /// A line on standard error, which may be closed: there is nowhere else to tell of that.
-pub(crate) fn tell(line: &str) {
+fn tell(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
