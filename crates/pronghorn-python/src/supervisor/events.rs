@@ -1,6 +1,6 @@
 //! What the workers say, and their ends.
 
-use pronghorn_engine::WorkerState;
+use pronghorn_engine::{Order, WorkerState};
 
 use super::Supervisor;
 use super::channel::Message;
@@ -11,9 +11,9 @@ use crate::serve::announce_start;
 impl Supervisor {
     pub(super) fn see_to_workers(&mut self) {
         self.hear();
-        while let Some(ended) = self.processes.next_ended() {
+        while let Some(mut ended) = self.processes.next_ended() {
             // Its last words came before.
-            if let Ended { worker: Some((id, process)), .. } = &ended {
+            if let Ended { worker: Some((id, process)), .. } = &mut ended {
                 while let Some(message) = process.channel.hear() {
                     self.heard(*id, message);
                 }
@@ -38,6 +38,10 @@ impl Supervisor {
                 let retires_at = self.configuration.lifetime().map(|life| now.saturating_add(life));
                 self.fleet.ready(id, now, retires_at);
                 self.note_state(id, WorkerState::Ready);
+                if self.ends_at.is_some() {
+                    // The others have been told.
+                    self.processes.tell(id, Order::FailHealth);
+                }
                 if let Some(pid) = self.processes.pid(id) {
                     log::info!("worker {pid} is ready");
                 }

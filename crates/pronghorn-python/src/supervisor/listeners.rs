@@ -55,7 +55,11 @@ impl Listeners {
     /// # Errors
     /// The system's, when it has no descriptors left.
     pub(super) fn share(&self) -> io::Result<Vec<Listener>> {
-        self.open.iter().map(|(_, listener)| listener.share()).collect()
+        let share = |(name, listener): &(String, Listener)| {
+            let shared = listener.share()?;
+            Ok(if is_opened_elsewhere(name) { shared.lasting() } else { shared })
+        };
+        self.open.iter().map(share).collect()
     }
 
     /// Each with the address it is for.
@@ -70,7 +74,8 @@ impl Listeners {
 
     /// Another process had them too, and has left them to this one.
     pub(super) fn own(&mut self) {
-        self.open.iter_mut().for_each(|(_, listener)| listener.own());
+        let ours = self.open.iter_mut().filter(|(name, _)| !is_opened_elsewhere(name));
+        ours.for_each(|(_, listener)| listener.own());
     }
 
     /// Leaves them to another process that has them too.
@@ -78,8 +83,24 @@ impl Listeners {
         self.open.drain(..).for_each(|(_, listener)| listener.hand_over());
     }
 
+    /// Ends them, whatever other processes hold of them.
+    pub(super) fn end(&self) {
+        let ours = self.open.iter().filter(|(name, _)| !is_opened_elsewhere(name));
+        ours.for_each(|(_, listener)| listener.end());
+    }
+
+    /// Whether there is none, as after they were left to others.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Closes them.
     pub(super) fn close(&mut self) {
         self.open.clear();
     }
+}
+
+/// Whether somebody else opened it, as systemd does, and keeps it when this server ends.
+fn is_opened_elsewhere(name: &str) -> bool {
+    name.starts_with("fd://")
 }

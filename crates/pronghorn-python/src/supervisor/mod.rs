@@ -57,8 +57,10 @@ pub(crate) fn run(
     configuration: Configuration,
 ) -> Result<Outcome, StartError> {
     let inheritance = Inheritance::take(py);
+    // Before the application: what threads it starts must not take the signals, which would end the process there.
+    let signals = SignalQueue::new(orders::SIGNALS).map_err(|error| cannot_supervise(&error))?;
     let application = configuration.preloaded(py)?;
-    let mut supervisor = Supervisor::new(py, source, configuration, inheritance)?;
+    let mut supervisor = Supervisor::new(py, source, configuration, inheritance, signals)?;
     supervisor.application = application;
     supervisor.supervise(py)
 }
@@ -105,6 +107,7 @@ impl Supervisor {
         source: Source,
         configuration: Configuration,
         inheritance: Option<Inheritance>,
+        signals: SignalQueue,
     ) -> Result<Self, StartError> {
         let (systemd, mut listeners, predecessor) = open_already(py, inheritance);
         let addresses = configuration.addresses(&systemd);
@@ -117,8 +120,6 @@ impl Supervisor {
         };
         let wanted = configuration.settings.workers as usize;
         let board = board(&configuration.settings)?;
-        let signals =
-            SignalQueue::new(orders::SIGNALS).map_err(|error| cannot_supervise(&error))?;
         Ok(Supervisor {
             fleet: Fleet::new(wanted, patience(&configuration.settings)),
             source,

@@ -58,6 +58,7 @@ impl Supervisor {
         }
         log::info!("SIGTERM: finishing the requests in flight");
         self.notifier.stopping();
+        self.give_up_successor();
         let delay = self.configuration.settings.drain_delay;
         self.ends_at = Some(self.now().saturating_add(millis(delay)));
         if !delay.is_zero() {
@@ -95,9 +96,29 @@ impl Supervisor {
     /// Ends everything: new connections are refused as soon as the workers have taken in those that wait.
     pub(super) fn end(&mut self, how: Ending) {
         self.ends_at = None;
-        self.listeners.close();
+        self.give_up_successor();
+        self.end_listeners();
         let now = self.now();
         self.fleet.end(how, now);
+    }
+
+    /// What is to end is the server, whoever was about to run it.
+    fn give_up_successor(&mut self) {
+        if let Some(successor) = self.successor.take() {
+            log::info!("supervisor {}, which was to take over, ends too", successor.pid());
+            successor.end();
+        }
+    }
+
+    /// Processes that the application forked may hold them and outlive this one. A worker knows when what waits is taken in.
+    fn end_listeners(&mut self) {
+        let are_ours = self.predecessor.is_none() && !self.listeners.is_empty();
+        match self.fleet.serving_ids().next() {
+            Some(_) if are_ours => self.processes.tell_all(Order::EndListeners),
+            None if are_ours => self.listeners.end(),
+            _ => {}
+        }
+        self.listeners.close();
     }
 
     pub(super) fn see_to_time(&mut self) {
@@ -150,6 +171,10 @@ impl Supervisor {
     fn resize(&mut self, by: &str, wanted: usize) {
         if self.fleet.ending().is_some() || wanted == 0 {
             log::info!("{by}: there is one worker at least");
+            return;
+        }
+        if wanted < self.wanted && self.fleet.is_paused() {
+            log::info!("{by}: there is no worker; SIGHUP or SIGTTIN starts them");
             return;
         }
         self.wanted = wanted;
@@ -211,8 +236,8 @@ impl Supervisor {
                 self.notifier.main_pid(successor.pid());
                 self.listeners.hand_over();
                 self.pid_file = None;
-                self.end(Ending::Graceful);
                 self.successor = None;
+                self.end(Ending::Graceful);
             }
         }
     }

@@ -11,6 +11,7 @@ use std::process::{Child, Command};
 
 use pronghorn_engine::{Listener, SignalQueue};
 use pyo3::prelude::*;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::listeners::Listeners;
 
@@ -101,6 +102,14 @@ impl Successor {
     /// Its process id.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Tells it to end: there is nothing to take over.
+    pub(super) fn end(self) {
+        if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
+            // It has not been looked after yet, so the number is its own.
+            let _ = kill_process(pid, Signal::TERM);
+        }
     }
 
     /// How far it is, as far as it has said.

@@ -121,6 +121,14 @@ impl Fleet {
 
     /// A worker serves, until `retires_at` at the most. The one before it is told to drain.
     pub(super) fn ready(&mut self, id: Id, now: u64, retires_at: Option<u64>) {
+        let limit = now.saturating_add(self.longest_drain()).saturating_add(MARGIN);
+        let left = |leaving: &&mut Leaving| leaving.id == id && !leaving.served;
+        if let Some(leaving) = self.leaving.iter_mut().find(left) {
+            // It was told to end as it became ready: what it has taken in by then it finishes.
+            leaving.served = true;
+            leaving.until = limit;
+            return;
+        }
         let starting = |slot: &&mut Slot| slot.starting.is_some_and(|starting| starting.id == id);
         let Some(slot) = self.slots.iter_mut().find(starting) else { return };
         slot.starting = None;
@@ -274,6 +282,11 @@ impl Fleet {
         self.ending.is_some() && self.leaving.is_empty()
     }
 
+    /// Whether there are to be no workers for now.
+    pub(super) fn is_paused(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// Whether every worker that is wanted serves, and is to go on.
     pub(super) fn is_settled(&self) -> bool {
         let stays = |slot: &Slot| slot.serving.is_some_and(|serving| serving.wanted.is_none());
@@ -362,13 +375,14 @@ impl Fleet {
     }
 
     fn drain(&mut self, Serving { id, .. }: Serving, now: u64) {
-        let (most, action) = match self.is_hurried() {
-            true => (self.patience.quick, Action::Stop(id)),
-            false => (self.patience.graceful, Action::Drain(id)),
-        };
-        let until = now.saturating_add(most).saturating_add(MARGIN);
+        let action = if self.is_hurried() { Action::Stop(id) } else { Action::Drain(id) };
+        let until = now.saturating_add(self.longest_drain()).saturating_add(MARGIN);
         self.leaving.push(Leaving { id, served: true, until, killed: false });
         self.actions.push(action);
+    }
+
+    fn longest_drain(&self) -> u64 {
+        if self.is_hurried() { self.patience.quick } else { self.patience.graceful }
     }
 
     fn abandon(&mut self, Starting { id, .. }: Starting, now: u64) {

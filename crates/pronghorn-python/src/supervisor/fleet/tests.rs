@@ -312,3 +312,21 @@ fn carry_out(lives: &mut Lives, action: Action) {
         Action::Kill(id) => assert!(lives.contains_key(&id)),
     }
 }
+
+#[test]
+fn one_that_became_ready_as_it_was_told_to_end_finishes_what_it_has() {
+    let mut fleet = serving(1);
+    fleet.asked(1, Reason::Requests);
+    fleet.advance(1);
+    assert!(fleet.is_starting(2) && !fleet.is_starting(1));
+    assert!(!fleet.is_paused());
+    fleet.end(Ending::Graceful, 2);
+    assert!(fleet.is_paused());
+    assert_eq!(fleet.advance(2), [Action::Abandon(2), Action::Drain(1)]);
+    fleet.ready(2, 3, None);
+    assert_eq!(fleet.ended(1, 4), End::Told);
+    assert_eq!(fleet.advance(2 + MARGIN), []);
+    assert_eq!(fleet.advance(3 + PATIENCE.graceful + MARGIN), [Action::Kill(2)]);
+    assert_eq!(fleet.ended(2, 40_000), End::Cut);
+    assert!(fleet.is_over());
+}
