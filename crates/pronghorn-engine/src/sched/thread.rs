@@ -1,7 +1,7 @@
 //! One thread of the engine: its roles one after the other, and running a request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -265,15 +265,26 @@ pub(super) fn carry_out(shared: &Arc<Shared>, wake: Wake) -> bool {
         Wake::Follower => shared.followers.notify_one(),
         Wake::NewThread => {
             if let Err(error) = start_follower(shared) {
-                log::error!(
-                    "a thread could not be started: {error}; requests go on with the threads there are"
-                );
+                if is_time_to_tell() {
+                    log::error!(
+                        "a thread could not be started: {error}; requests go on with the threads there are"
+                    );
+                }
                 go_on_without(shared);
                 return false;
             }
         }
     }
     true
+}
+
+/// Where there is no room for threads it comes up with every request: a line a second is enough.
+fn is_time_to_tell() -> bool {
+    static TOLD_AT: AtomicU64 = AtomicU64::new(0);
+    let now = sys::monotonic_millis();
+    let told_at = TOLD_AT.load(Ordering::Relaxed);
+    now >= told_at + 1000
+        && TOLD_AT.compare_exchange(told_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 
 /// Starts a thread, which takes the role it is wanted for.

@@ -1,5 +1,6 @@
 //! What the server answers itself: health and metrics, whatever its threads are doing.
 
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use pronghorn_engine::{Board, Config};
@@ -161,6 +162,8 @@ fn health_fails_when_told_and_while_the_server_drains() {
     assert_eq!(told.get("/health").status, 503);
     assert_eq!(told.get("/served").status, 200);
     server.drain();
+    // It has begun when nobody can connect any more.
+    while TcpStream::connect(server.address).is_ok() {}
     let answer = draining.get("/health");
     assert_eq!((answer.status, answer.text().as_str(), answer.closes()), (503, "draining\n", true));
     server.end();
