@@ -161,3 +161,12 @@ def start(folder, *arguments):
     """The end of a start that fails."""
     command = [sys.executable, "-m", "pronghorn", *arguments, "--bind", "127.0.0.1:0"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("threads", ["1", "8"])
+@pytest.mark.parametrize("is_supervised", [True, False])
+def test_the_application_is_told_the_truth_about_threads_and_processes(serve, threads, is_supervised):
+    server = serve("environment:app", "--threads", threads, supervised=is_supervised)
+    seen = server.get().json()
+    assert seen["wsgi.multithread"] is (threads == "8")
+    assert seen["wsgi.multiprocess"] is is_supervised

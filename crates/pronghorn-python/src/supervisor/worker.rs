@@ -76,7 +76,8 @@ impl<'a> Supervised<'a> {
 
 impl Role for Supervised<'_> {
     fn has_siblings(&self) -> bool {
-        self.assignment.configuration.settings.workers > 1
+        // Even of one worker there are two while it is replaced.
+        true
     }
 
     fn is_supervised(&self) -> bool {
