@@ -107,7 +107,7 @@ fn from_supervisor(mut socket: &UnixStream, given: &mut Vec<Given>) {
                 bytes[..count]
                     .iter()
                     .filter_map(|byte| Order::of(*byte))
-                    .map(|order| Given { order, by: "the supervisor" }),
+                    .map(|order| Given { order, by: "told by the supervisor" }),
             ),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,

@@ -114,7 +114,8 @@ impl Configuration {
     /// How many milliseconds a worker may live.
     pub(crate) fn lifetime(&self) -> Option<u64> {
         let jitter = random_up_to(millis(self.settings.max_lifetime_jitter));
-        self.settings.max_lifetime.map(|most| millis(most).saturating_add(jitter))
+        let most = millis(self.settings.max_lifetime);
+        (most > 0).then(|| most.saturating_add(jitter))
     }
 
     /// After how many requests a worker is to be replaced.
@@ -127,7 +128,8 @@ impl Configuration {
     /// How much resident memory a worker may take, in bytes.
     pub(crate) fn most_memory(&self) -> Option<u64> {
         let jitter = random_up_to(self.settings.max_memory_jitter);
-        self.settings.max_memory.map(|most| most.saturating_add(jitter))
+        let most = self.settings.max_memory;
+        (most > 0).then(|| most.saturating_add(jitter))
     }
 }
 

@@ -120,8 +120,8 @@ impl Given {
             settings.preload,
             settings.reload,
             settings.max_requests > 0,
-            settings.max_lifetime.is_some(),
-            settings.max_memory.is_some(),
+            !settings.max_lifetime.is_zero(),
+            settings.max_memory > 0,
         ];
         let unmet = needed.iter().zip(wanted).find(|(_, wanted)| *wanted);
         match unmet {

@@ -130,14 +130,14 @@ settings! {
         /// Up to so many requests more, by chance, so that workers are not replaced all at once.
         max_requests_jitter: Count<0, { u32::MAX }> = "0" { placeholder: "N", aliases: &["limit-max-requests-jitter"] };
 
-        /// Replace a worker after this time.
-        max_lifetime: Maybe<Span<1, YEAR>> { placeholder: "TIME" };
+        /// Replace a worker after this time. 0 turns this off.
+        max_lifetime: Span<0, YEAR> = "0" { placeholder: "TIME" };
 
         /// Up to so much time more, by chance.
         max_lifetime_jitter: Span<0, YEAR> = "0" { placeholder: "TIME" };
 
-        /// Replace a worker whose resident memory is larger.
-        max_memory: Maybe<Size<1>> { placeholder: "SIZE" };
+        /// Replace a worker whose resident memory is larger. 0 turns this off.
+        max_memory: Size<0> = "0" { placeholder: "SIZE" };
 
         /// Up to so much memory more, by chance.
         max_memory_jitter: Size<0> = "0" { placeholder: "SIZE" };

@@ -87,15 +87,29 @@ impl Supervisor {
                 log::debug!("worker {pid} {how} before it was ready, as it was told to")
             }
             End::Cut => self.was_cut |= self.fleet.ending().is_some(),
-            End::Crash => log::error!("worker {pid} {how} while it served; another one is started"),
+            End::Crash => log::error!("worker {pid} {how} while it served; {}", self.next_try(now)),
             End::Start(Cause::Reload) => {
                 log::error!(
                     "worker {pid} {how} before it was ready; the reload is given up, and the old workers stay"
                 );
             }
-            End::Start(_) if process.has_failed => {}
-            End::Start(_) => log::error!("worker {pid} {how} before it was ready"),
+            End::Start(_) if self.fleet.ending().is_some() => {}
+            End::Start(_) if process.has_failed => log::info!("{}", self.next_try(now)),
+            End::Start(_) => {
+                log::error!("worker {pid} {how} before it was ready; {}", self.next_try(now));
+            }
             End::Unknown => {}
+        }
+    }
+
+    /// What comes after a worker that has failed.
+    fn next_try(&self, now: u64) -> String {
+        match self.fleet.pause(now) {
+            0 => "another one is started".to_owned(),
+            pause => format!(
+                "the next one is started in {} s, as they end again and again",
+                pause.div_ceil(1000)
+            ),
         }
     }
 

@@ -254,7 +254,7 @@ impl Supervisor {
     }
 
     fn longest_wait(&self) -> Option<Duration> {
-        let looks_at_memory = self.configuration.settings.max_memory.is_some();
+        let looks_at_memory = self.configuration.settings.max_memory > 0;
         let memory = looks_at_memory.then_some(self.memory_seen_at + MEMORY_LOOKS);
         let due = [self.fleet.next_time(), self.ends_at, memory].into_iter().flatten().min();
         let limit = due.map(|due| Duration::from_millis(due.saturating_sub(self.now())));

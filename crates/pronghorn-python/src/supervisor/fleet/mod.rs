@@ -272,6 +272,12 @@ impl Fleet {
         self.ending
     }
 
+    /// How long the slot that waits longest for a worker still waits, because those before failed.
+    pub(super) fn pause(&self, now: u64) -> u64 {
+        let waits = |slot: &Slot| slot.missing().map(|_| slot.not_before.saturating_sub(now));
+        self.slots.iter().filter_map(waits).max().unwrap_or_default()
+    }
+
     /// Whether a worker that cannot start ends everything: none has served yet.
     pub(super) fn start_is_vital(&self) -> bool {
         !self.was_ready && !self.patience.waits_for_repair

@@ -101,6 +101,7 @@ fn a_crash_is_mended_at_once_and_a_loop_of_crashes_with_growing_pauses() {
         if expected > 0 {
             assert_eq!(fleet.advance(now), []);
             assert_eq!(fleet.next_time(), Some(now + expected));
+            assert_eq!(fleet.pause(now + 1), expected - 1);
         }
         now += expected;
         id += 1;
