@@ -92,8 +92,17 @@ pub(super) struct Fleet {
     patience: Patience,
     ending: Option<Ending>,
     next_id: Id,
+    /// When the next slot of a reload has its turn.
+    next_turn: Option<Turn>,
     was_ready: bool,
     actions: Vec<Action>,
+}
+
+/// A turn of a reload: when the worker that was replaced before has ended, or at this time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    after: Id,
+    at: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +123,7 @@ impl Fleet {
             patience,
             ending: None,
             next_id: FIRST,
+            next_turn: None,
             was_ready: false,
             actions: Vec::new(),
         }
@@ -131,12 +141,14 @@ impl Fleet {
         }
         let starting = |slot: &&mut Slot| slot.starting.is_some_and(|starting| starting.id == id);
         let Some(slot) = self.slots.iter_mut().find(starting) else { return };
-        slot.starting = None;
+        let cause = slot.starting.take().map(|starting| starting.cause);
         let old = slot.serving.replace(Serving { id, since: now, retires_at, wanted: None });
         self.was_ready = true;
-        if let Some(old) = old {
-            self.drain(old, now);
+        let Some(old) = old else { return };
+        if cause == Some(Cause::Reload) {
+            self.next_turn = Some(Turn { after: old.id, at: now + PACE });
         }
+        self.drain(old, now);
     }
 
     /// A worker that starts has told why it cannot. It ends by itself, or waits for a repair.
@@ -174,6 +186,7 @@ impl Fleet {
 
     /// A worker's process has ended.
     pub(super) fn ended(&mut self, id: Id, now: u64) -> End {
+        self.next_turn.take_if(|turn| turn.after == id);
         if let Some(place) = self.leaving.iter().position(|leaving| leaving.id == id) {
             let leaving = self.leaving.remove(place);
             return match leaving {
@@ -319,8 +332,16 @@ impl Fleet {
         let alive = self.leaving.iter().filter(|leaving| !leaving.killed);
         let leaving = alive.map(|leaving| leaving.until);
         // A slot whose turn has not come is waited for as the one before it is.
-        let turns = self.reloads_one();
-        leaving.chain(self.slots.iter().filter_map(|slot| slot.next_time(turns))).min()
+        let turns = self.reloads_one() || self.next_turn.is_some();
+        let slots = self.slots.iter().filter_map(|slot| slot.next_time(turns));
+        leaving.chain(slots).chain(self.turn_time()).min()
+    }
+
+    /// When the next slot has its turn, if one waits for it and none has it.
+    fn turn_time(&self) -> Option<u64> {
+        let waits = |slot: &Slot| slot.missing() == Some(Cause::Reload);
+        let turn = self.next_turn.filter(|_| !self.reloads_one())?;
+        self.slots.iter().any(waits).then_some(turn.at)
     }
 
     /// Whether a slot has its turn of a reload: the others wait.
@@ -345,8 +366,9 @@ impl Fleet {
     fn fill(&mut self, index: usize, now: u64) {
         let slot = &self.slots[index];
         let Some(cause) = slot.missing().filter(|_| now >= slot.not_before) else { return };
-        if cause == Cause::Reload && self.reloads_one() {
-            // One after the other.
+        let is_its_turn =
+            || !self.reloads_one() && self.next_turn.is_none_or(|turn| now >= turn.at);
+        if cause == Cause::Reload && !is_its_turn() {
             return;
         }
         let id = self.next_id;
@@ -399,6 +421,10 @@ impl Fleet {
 
 /// A worker that has served so long was of use.
 const OF_USE: u64 = 1_000;
+
+/// How long the next worker of a reload is not started while the one replaced before ends: two at once would take the processors from
+/// those that serve.
+const PACE: u64 = 1_000;
 
 /// What a worker may take to end beyond its own deadline.
 const MARGIN: u64 = 1_000;

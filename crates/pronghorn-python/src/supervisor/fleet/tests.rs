@@ -57,6 +57,22 @@ fn a_reload_takes_turns() {
 }
 
 #[test]
+fn a_turn_of_a_reload_waits_for_the_end_of_the_worker_before_but_not_long() {
+    let mut fleet = serving(3);
+    fleet.reload(3, PATIENCE, 0);
+    assert_eq!(fleet.advance(0), [Action::Start(4, Cause::Reload)]);
+    fleet.ready(4, 10, None);
+    assert_eq!(fleet.advance(10), [Action::Drain(1)]);
+    assert_eq!(fleet.next_time(), Some(10 + PACE));
+    assert_eq!(fleet.ended(1, 20), End::Told);
+    assert_eq!(fleet.advance(20), [Action::Start(5, Cause::Reload)]);
+    fleet.ready(5, 30, None);
+    assert_eq!(fleet.advance(30), [Action::Drain(2)]);
+    assert_eq!(fleet.advance(29 + PACE), []);
+    assert_eq!(fleet.advance(30 + PACE), [Action::Start(6, Cause::Reload)]);
+}
+
+#[test]
 fn a_reload_that_does_not_start_ends_and_the_old_ones_stay() {
     let mut fleet = serving(2);
     fleet.reload(2, PATIENCE, 1);
