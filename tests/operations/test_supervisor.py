@@ -52,7 +52,18 @@ def test_a_worker_that_dies_at_its_start_ends_the_start(tmp_path):
     (tmp_path / "broken.py").write_text("import os\nos._exit(7)\n")
     done = start(tmp_path, "broken:app", "--workers", "2")
     assert done.returncode not in (0, None)
-    assert "exit code 7" in done.stderr or "before it was ready" in done.stderr
+    assert done.stderr == (
+        "pronghorn: error: a worker ended with exit code 7 before it was ready. Something ended it while it imported the "
+        "application. See what that does when it is imported.\n"
+    )
+
+
+def test_a_first_worker_that_takes_too_long_ends_the_start_and_says_so(tmp_path):
+    (tmp_path / "endless.py").write_text("import time\ntime.sleep(60)\n")
+    done = start(tmp_path, "endless:app", "--start-timeout", "300ms")
+    assert done.returncode == 1
+    assert done.stderr.startswith("pronghorn: error: a worker was not ready within start-timeout. "), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
 
 
 def test_a_loop_of_crashes_slows_down_and_says_why(supervised, tmp_path):

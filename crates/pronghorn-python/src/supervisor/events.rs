@@ -93,7 +93,10 @@ impl Supervisor {
                     "worker {pid} {how} before it was ready; the reload is given up, and the old workers stay"
                 );
             }
-            End::Start(_) if self.fleet.ending().is_some() => {}
+            End::Start(_) if self.fleet.ending().is_some() => {
+                self.failure
+                    .get_or_insert_with(|| format!("a worker {how} before it was ready. {SEE}"));
+            }
             End::Start(_) if process.has_failed => log::info!("{}", self.next_try(now)),
             End::Start(_) => {
                 log::error!("worker {pid} {how} before it was ready; {}", self.next_try(now));
@@ -124,3 +127,6 @@ impl Supervisor {
         }
     }
 }
+
+const SEE: &str =
+    "Something ended it while it imported the application. See what that does when it is imported.";

@@ -24,7 +24,7 @@ use rustix::process::Signal;
 
 pub(crate) use self::worker::{Assignment, work};
 
-use self::fleet::{Action, Ending, Fleet, Patience};
+use self::fleet::{Action, Ending, Fleet, Id, Patience};
 use self::listeners::Listeners;
 use self::process::Processes;
 use self::starting::WorkerStart;
@@ -180,19 +180,21 @@ impl Supervisor {
             }
             Action::Stop(id) => self.processes.tell(id, Order::Stop),
             Action::Abandon(id) => self.processes.signal(id, Signal::TERM),
-            Action::Kill(id) => {
-                if let Some(pid) = self.processes.pid(id) {
-                    let what = if self.fleet.is_starting(id) {
-                        "was not ready within start-timeout"
-                    } else {
-                        "does not end in time"
-                    };
-                    log::error!("worker {pid} {what} and is killed");
-                }
-                self.processes.signal(id, Signal::KILL);
-            }
+            Action::Kill(id) => self.kill(id),
         }
         None
+    }
+
+    fn kill(&mut self, id: Id) {
+        let is_starting = self.fleet.is_starting(id);
+        if is_starting && self.fleet.start_is_vital() {
+            self.failure.get_or_insert_with(|| TOO_SLOW.to_owned());
+        } else if let Some(pid) = self.processes.pid(id) {
+            let starting = "was not ready within start-timeout";
+            let what = if is_starting { starting } else { "does not end in time" };
+            log::error!("worker {pid} {what} and is killed");
+        }
+        self.processes.signal(id, Signal::KILL);
     }
 
     /// Tells whom it concerns what has been reached.
@@ -229,7 +231,9 @@ impl Supervisor {
     fn over(self) -> Result<Outcome, StartError> {
         let code = match self.fleet.ending() {
             Some(Ending::Failed) => {
-                return Err(StartError::new(self.failure.unwrap_or_else(|| DIED.to_owned())));
+                return Err(StartError::new(
+                    self.failure.unwrap_or_else(|| NONE_STARTED.to_owned()),
+                ));
             }
             Some(Ending::Graceful) if self.was_cut => 1,
             _ => self.forced.unwrap_or_default(),
@@ -301,8 +305,10 @@ fn cannot_supervise(error: &io::Error) -> StartError {
     ))
 }
 
-const DIED: &str =
-    "a worker ended before it was ready. It did not say why. The messages above may tell more.";
+const NONE_STARTED: &str = "no worker could be started. The messages above say why.";
+
+const TOO_SLOW: &str = "a worker was not ready within start-timeout. Importing the application takes longer. \
+                        See what it waits for, or give it more time with --start-timeout.";
 
 /// What an end that is asked to be quick waits for, in milliseconds; the workers' own limit is the same.
 const QUICK: u64 = 1_000;
