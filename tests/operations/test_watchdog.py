@@ -69,10 +69,10 @@ def test_a_stream_that_stops_is_cut_and_its_generator_closed(greedy):
 def test_an_answer_after_the_504_goes_nowhere(greedy):
     server = greedy("--request-timeout", "500ms", "--access-log", "-")
     with server.raw() as client:
-        assert client.ask(get(target=b"/stubborn/1")).status == 504
+        assert client.ask(get(target=b"/stubborn/3")).status == 504
         assert client.is_closed()
     server.wait_for_log("caught")
-    server.wait_for_log(r'"GET /stubborn/1 HTTP/1.1" 504')
+    server.wait_for_log(r'"GET /stubborn/3 HTTP/1.1" 504')
     assert server.get("/hello").status == 200
 
 
