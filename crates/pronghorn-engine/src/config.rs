@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::replacement::Replacement;
 use crate::request::Request;
 use crate::statsd::Statsd;
+use crate::sys::millis;
 use crate::witness::Witness;
 
 /// Settings of the engine. The defaults are those of docs/behaviour.md.
@@ -158,7 +159,7 @@ impl Deadlines {
     /// How many milliseconds from `now` a body that began at `started` may pause after `received` bytes: no longer than allowed,
     /// and on the average it comes with at least the rate.
     pub(crate) fn body_pause(&self, started: u64, received: u64, now: u64) -> u64 {
-        let pause = u64::try_from(self.body.as_millis()).unwrap_or(u64::MAX);
+        let pause = millis(self.body);
         let earned = received.saturating_mul(1000).checked_div(self.body_rate).unwrap_or(u64::MAX);
         let by_rate = started.saturating_add(pause).saturating_add(earned).saturating_sub(now);
         pause.min(by_rate)

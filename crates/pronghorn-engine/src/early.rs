@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use pronghorn_proto::encode::{RequestFacts, ServerFields};
+use pronghorn_proto::encode::RequestFacts;
 use pronghorn_proto::error::Error;
-use pronghorn_proto::head::{HeadScanner, Method, RequestHead, Version};
+use pronghorn_proto::head::{HeadScanner, RequestHead};
 use pronghorn_proto::proxy;
 
 use crate::address::Peer;
@@ -235,18 +235,10 @@ impl Waiting {
     /// Answers, and closes.
     fn respond(&mut self, token: u64, asked: Asked, head: &RequestHead) {
         let Some(kept) = self.conns.remove(&token) else { return };
-        let facts = RequestFacts {
-            http11: head.version == Version::Http11,
-            head: head.method == Method::Head,
-            persistent: false,
-        };
+        let facts = RequestFacts::of(head, false);
         let answer = asked.answer(&self.config, head.method, Some("starting"));
         let date = date_now();
-        let server = ServerFields {
-            date: self.config.date.then_some(&date),
-            server: self.config.server.as_deref().map(str::as_bytes),
-            request_id: None,
-        };
+        let server = self.config.server_fields_for(&date, None);
         // It fits into an empty send buffer; who has gone needs no answer.
         let _ = sys::send(&kept.socket, &answer.encode(&facts, &server));
         sys::shutdown_write(&kept.socket);

@@ -46,11 +46,12 @@ pub use handler::{BodyBuffer, Handler};
 pub use listener::{Access, Bind, Listener};
 pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
+pub use sched::QUICK;
 pub use server::{Server, ServerHandle};
 pub use statsd::{Statsd, StatsdAddress, StatsdSettings, tell_workers};
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
-    lock_folder, note_fork, open_standard_streams, release_signals, resident_bytes,
+    lock_folder, millis, note_fork, open_standard_streams, release_signals, resident_bytes,
 };
 pub use watchdog::{Stack, Work};
 pub use witness::Witness;

@@ -1,5 +1,6 @@
 //! Who is told how the server is.
 
+use crate::sys::millis;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
@@ -30,8 +31,7 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn new(witness: Arc<dyn Witness>) -> Self {
-        let pulse =
-            witness.pulse().map(|pulse| u64::try_from(pulse.as_millis()).unwrap_or(u64::MAX));
+        let pulse = witness.pulse().map(millis);
         Told { witness, pulse, draining: Once::new(), alive_at: AtomicU64::new(0) }
     }
 

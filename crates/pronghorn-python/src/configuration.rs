@@ -6,8 +6,8 @@ use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
-use std::time::Duration;
 
+use pronghorn_engine::millis;
 use pyo3::prelude::*;
 
 use crate::app::{self, StartError};
@@ -144,9 +144,4 @@ fn random_up_to(most: u64) -> u64 {
     // Each state has keys of its own, which the system's randomness is in.
     let number = RandomState::new().build_hasher().finish();
     number % most.saturating_add(1)
-}
-
-/// In milliseconds, as far as they can be counted.
-pub(crate) fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -7,12 +7,13 @@ use pronghorn_proto::error::Error;
 use super::{Conn, Phase, Token};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
+use crate::sys;
 use crate::timer::{Reminder, Tick};
 
 impl EventLoop {
     /// The connection has to get on within `time` from now.
     pub(crate) fn set_deadline(&mut self, token: Token, time: Duration) {
-        let tick = self.wheel.after(self.now, u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let tick = self.wheel.after(self.now, sys::millis(time));
         self.set_deadline_tick(token, tick);
     }
 

@@ -5,13 +5,14 @@ use std::time::Duration;
 use super::Conn;
 use crate::event_loop::EventLoop;
 use crate::metrics::WorkerState;
+use crate::sys;
 
 impl EventLoop {
     /// Takes in what waits in the backlog, stops accepting and gives idle connections a last moment. Done once; later calls change
     /// nothing but the end, which `limit` brings forward.
     pub(crate) fn begin_drain(&mut self, limit: Option<Duration>) {
         let most = limit.unwrap_or(self.config.deadlines.graceful);
-        let until = self.now.saturating_add(u64::try_from(most.as_millis()).unwrap_or(u64::MAX));
+        let until = self.now.saturating_add(sys::millis(most));
         self.drain_until = self.drain_until.min(until);
         if std::mem::replace(&mut self.draining, true) {
             return;

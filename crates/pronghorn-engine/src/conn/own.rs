@@ -2,7 +2,6 @@
 
 use pronghorn_proto::encode::RequestFacts;
 use pronghorn_proto::framing::Framing;
-use pronghorn_proto::head::{Method, Version};
 
 use super::{Output, Phase, Piece, Token};
 use crate::date::date_now;
@@ -29,11 +28,8 @@ impl EventLoop {
         if !matches!(request.head.framing, Framing::None | Framing::Length(0)) {
             conn.state.request_failed();
         }
-        let facts = RequestFacts {
-            http11: request.head.version == Version::Http11,
-            head: request.head.method == Method::Head,
-            persistent: conn.state.may_persist() && !self.draining,
-        };
+        let persistent = conn.state.may_persist() && !self.draining;
+        let facts = RequestFacts::of(&request.head, persistent);
         conn.state.response_started(facts.persistent);
         self.count_lost_lines();
         let answer = asked.answer(&self.config, request.head.method, unready);

@@ -4,7 +4,7 @@ use std::io;
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
 use pronghorn_proto::error::Error;
-use pronghorn_proto::head::{Method, Version};
+use pronghorn_proto::head::Method;
 
 use super::{Output, Piece, Token};
 use crate::access::Entry;
@@ -42,8 +42,9 @@ impl EventLoop {
         self.identify(token, &mut request);
         let date = date_now();
         let server = self.config.server_fields(&date, &request);
+        let facts = RequestFacts::of(&request.head, false);
         let mut response = Vec::new();
-        let bytes = error_response(&mut response, refusal, facts(&request), &server);
+        let bytes = error_response(&mut response, refusal, facts, &server);
         let Some(conn) = self.conns.get(token) else { return };
         if self.config.logs_answers() {
             self.config.log_answer(&Entry {
@@ -69,14 +70,6 @@ impl EventLoop {
 /// Its method, as far as it was read.
 fn method_of(request: &Request) -> Method {
     if request.head.method_span.is_empty() { Method::Other } else { request.head.method }
-}
-
-fn facts(request: &Request) -> RequestFacts {
-    RequestFacts {
-        http11: request.head.version == Version::Http11,
-        head: request.head.method == Method::Head,
-        persistent: false,
-    }
 }
 
 const NO_MEMORY: Refusal = Refusal {

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, refusal_response};
-use pronghorn_proto::head::{Method, Version};
 
 use super::{Output, Piece};
 use crate::access::Entry;
@@ -48,12 +47,7 @@ pub(crate) fn shed_late(config: &Config, job: &mut Job, draining: bool) -> Outpu
 /// Everything that is shed comes by here.
 fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
     let refusal = if why == Shed::QueueTimeout { &LATE } else { &CROWDED };
-    let head = &job.request.head;
-    let facts = RequestFacts {
-        http11: head.version == Version::Http11,
-        head: head.method == Method::Head,
-        persistent: job.state.may_persist() && !draining,
-    };
+    let facts = RequestFacts::of(&job.request.head, job.state.may_persist() && !draining);
     let mut response = Vec::new();
     let date = date_now();
     let server = config.server_fields(&date, &job.request);

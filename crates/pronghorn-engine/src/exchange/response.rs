@@ -9,7 +9,6 @@ use pronghorn_proto::encode::{
     BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, Refusal, RequestFacts, chunk_head,
     error_response, plan, write_head,
 };
-use pronghorn_proto::head::{Method, Version};
 
 use super::{Exchange, Stage};
 use crate::conn::{Flushed, Output, Piece, Retained};
@@ -205,12 +204,8 @@ impl Exchange<'_> {
     }
 
     fn facts(&self) -> RequestFacts {
-        let head = self.head();
-        RequestFacts {
-            http11: head.version == Version::Http11,
-            head: head.method == Method::Head,
-            persistent: self.job.state.may_persist() && !self.thread.shared.is_draining(),
-        }
+        let persistent = self.job.state.may_persist() && !self.thread.shared.is_draining();
+        RequestFacts::of(self.head(), persistent)
     }
 
     /// Sends head and body in one call; gives how many bytes of both the socket took.

@@ -12,7 +12,7 @@ use crate::sys;
 const OVERDUE: i32 = 1;
 
 /// How long requests in flight may take when the server is told to stop at once.
-pub(crate) const QUICK: Duration = Duration::from_secs(1);
+pub const QUICK: Duration = Duration::from_secs(1);
 
 impl EngineThread {
     pub(super) fn see_to_orders(&mut self) {
@@ -42,8 +42,7 @@ impl EngineThread {
             delay.as_secs_f64()
         );
         self.shared.health.fail();
-        let millis = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-        let at = sys::monotonic_millis().saturating_add(millis);
+        let at = sys::monotonic_millis().saturating_add(sys::millis(delay));
         self.shared.drain_at.store(at, Ordering::Relaxed);
     }
 

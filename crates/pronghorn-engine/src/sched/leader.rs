@@ -251,10 +251,6 @@ fn client_gave_up(job: &Job, now: u64) -> bool {
 
 fn fin_came_late(heard: &LastHeard, job: &Job, now: u64) -> bool {
     // A request pipelined before the latest response: what was heard last acknowledges that response.
-    let was_pipelined = now.saturating_sub(millis(heard.data)) <= job.request.answered_at;
-    !was_pipelined && millis(heard.data.saturating_sub(heard.acknowledgement)) > SWEEP_MILLIS
-}
-
-fn millis(time: Duration) -> u64 {
-    time.as_millis() as u64
+    let was_pipelined = now.saturating_sub(sys::millis(heard.data)) <= job.request.answered_at;
+    !was_pipelined && sys::millis(heard.data.saturating_sub(heard.acknowledgement)) > SWEEP_MILLIS
 }

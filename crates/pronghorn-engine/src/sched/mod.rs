@@ -7,6 +7,7 @@ mod monitor;
 mod state;
 mod thread;
 
+pub use drain::QUICK;
 pub(crate) use monitor::start_monitor;
 pub(crate) use state::Sched;
 pub(crate) use thread::{EngineThread, FIRST, LAST_WORDS};

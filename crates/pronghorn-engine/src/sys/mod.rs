@@ -29,7 +29,8 @@ pub(crate) use process::{
     thread_ident, unix_seconds, unix_time,
 };
 pub use process::{
-    exit_now, hold_signals, note_fork, open_standard_streams, release_signals, resident_bytes,
+    exit_now, hold_signals, millis, note_fork, open_standard_streams, release_signals,
+    resident_bytes,
 };
 pub(crate) use random::fill_random;
 pub use reserve::ReservingAllocator;

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use std::{mem, ptr};
 
 use rustix::fs::{Mode, OFlags};
@@ -12,6 +13,12 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// How far [`monotonic_millis`] may be behind: the longest tick of a kernel.
 pub(crate) const CLOCK_STEP_MILLIS: u64 = 10;
+
+/// A duration in whole milliseconds, as clocks and deadlines here count; what is too long is the longest.
+#[inline]
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// Milliseconds of the monotonic clock, of a few milliseconds' resolution (read without a system call).
 pub(crate) fn monotonic_millis() -> u64 {

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
-use pronghorn_proto::head::{Method, Version};
 
 use super::request_line::RequestLine;
 use super::{Bounds, Work};
@@ -99,8 +98,7 @@ impl Details {
             self.id.extend_from_slice(id);
         }
         self.socket = job.socket.as_raw_fd();
-        self.facts.http11 = head.version == Version::Http11;
-        self.facts.head = head.method == Method::Head;
+        self.facts = RequestFacts::of(head, false);
         self.since = now;
         self.waits_since = 0;
         self.overdue_at = 0;

@@ -11,12 +11,12 @@ mod thread;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use self::alarm::Alarm;
 pub(crate) use self::details::Answer;
 pub(crate) use self::slot::Slot;
 pub(crate) use self::thread::start_watchdog;
+use crate::sys::millis;
 
 /// What runs in a thread of the engine, by the names that a handler knows it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,11 +98,6 @@ impl Watch {
     fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whole milliseconds.
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The deadlines the watchdog sees to, in milliseconds.

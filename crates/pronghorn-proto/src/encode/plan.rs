@@ -1,6 +1,7 @@
 //! The one decision on how a response is framed and whether its connection persists.
 
 use super::ResponseFields;
+use crate::head::{Method, RequestHead, Version};
 
 /// What a response depends on of its request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,18 @@ pub struct RequestFacts {
     pub head: bool,
     /// The connection may go on after the response.
     pub persistent: bool,
+}
+
+impl RequestFacts {
+    /// The facts of a request whose head is `head`, as far as it was read.
+    #[inline]
+    pub fn of(head: &RequestHead, persistent: bool) -> Self {
+        RequestFacts {
+            http11: head.version == Version::Http11,
+            head: head.method == Method::Head,
+            persistent,
+        }
+    }
 }
 
 /// What is known of the body before its first byte is sent.

@@ -17,7 +17,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pronghorn_engine::{Board, Order, SignalQueue, WorkerState, forget_clean_pages};
+use pronghorn_engine::{Board, Order, QUICK, SignalQueue, WorkerState, forget_clean_pages, millis};
 use pyo3::prelude::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -30,7 +30,7 @@ use self::process::Processes;
 use self::starting::WorkerStart;
 use self::succession::{Inheritance, Successor};
 use crate::app::StartError;
-use crate::configuration::{Configuration, Source, millis};
+use crate::configuration::{Configuration, Source};
 use crate::listening::tell_of_unused;
 use crate::monitoring;
 use crate::pid_file::PidFile;
@@ -167,7 +167,7 @@ impl Supervisor {
 
     /// Milliseconds since the start.
     fn now(&self) -> u64 {
-        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+        millis(self.clock.elapsed())
     }
 
     /// Does what the fleet asks for; in a process that was just forked, gives what it is to work with.
@@ -294,7 +294,7 @@ fn patience(settings: &Settings) -> Patience {
     Patience {
         start: millis(settings.start_timeout),
         graceful: millis(settings.graceful_timeout),
-        quick: QUICK,
+        quick: millis(QUICK),
         waits_for_repair: settings.reload,
     }
 }
@@ -309,9 +309,6 @@ const NONE_STARTED: &str = "no worker could be started. The messages above say w
 
 const TOO_SLOW: &str = "a worker was not ready within start-timeout. Importing the application takes longer. \
                         See what it waits for, or give it more time with --start-timeout.";
-
-/// What an end that is asked to be quick waits for, in milliseconds; the workers' own limit is the same.
-const QUICK: u64 = 1_000;
 
 /// As many workers as there may be, and those that take their places.
 const MOST_BLOCKS: usize = 2 * 1024;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pronghorn_engine::Order;
+use pronghorn_engine::{Order, millis};
 use pyo3::prelude::*;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -10,7 +10,6 @@ use rustix::process::Signal;
 use super::Supervisor;
 use super::fleet::Ending;
 use super::succession::{Progress, Successor};
-use crate::configuration::millis;
 use crate::logging;
 
 /// The signals that are acted on.
