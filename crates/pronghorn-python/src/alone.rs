@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pronghorn_engine::{Control, Replacement, Witness};
+use pronghorn_engine::{Control, Witness};
 use pyo3::prelude::*;
 
 use crate::app::StartError;
 use crate::identity::Identity;
-use crate::listening;
+use crate::listening::{self, Manner};
 use crate::pid_file::PidFile;
 use crate::serve::{Role, announce, announce_start, serve};
 use crate::settings::Settings;
@@ -21,10 +21,11 @@ use crate::systemd::{self, Notifier};
 pub(crate) fn serve_alone<'py>(
     py: Python<'py>,
     settings: &Settings,
+    identity: &Identity,
+    manner: &Manner,
     load: impl FnOnce() -> Result<Bound<'py, PyAny>, StartError>,
 ) -> Result<(), StartError> {
-    let identity = Identity::resolve(py, settings)?;
-    let listeners = listening::open_all(py, settings, &systemd::inherited(py))?;
+    let listeners = listening::open_all(settings, manner, &systemd::inherited(py))?;
     let pid_file = settings.pid.as_deref().map(PidFile::create).transpose()?;
     let notifier = Arc::new(Notifier::from_environment(py));
     let mut alone = Alone { identity, notifier };
@@ -34,26 +35,18 @@ pub(crate) fn serve_alone<'py>(
 }
 
 /// Nobody watches over the process; signals tell it what to do.
-struct Alone {
-    identity: Identity,
+struct Alone<'a> {
+    identity: &'a Identity,
     notifier: Arc<Notifier>,
 }
 
-impl Role for Alone {
-    fn has_siblings(&self) -> bool {
-        false
-    }
-
+impl Role for Alone<'_> {
     fn settle(&self, py: Python<'_>) -> Result<(), StartError> {
         self.identity.take(py)
     }
 
     fn control(&mut self) -> Control {
         Control::Signals
-    }
-
-    fn replacement(&self) -> Option<Replacement> {
-        None
     }
 
     fn is_first(&self) -> bool {
@@ -66,10 +59,6 @@ impl Role for Alone {
 
     fn witness(&self) -> Option<Arc<dyn Witness>> {
         Some(self.notifier.clone())
-    }
-
-    fn max_requests(&self) -> Option<u64> {
-        None
     }
 
     fn ready(&self, listeners: &[String]) {

@@ -11,6 +11,7 @@ use pronghorn_engine::millis;
 use pyo3::prelude::*;
 
 use crate::app::{self, StartError};
+use crate::environ;
 use crate::identity::Identity;
 use crate::listening::Manner;
 use crate::reload;
@@ -102,7 +103,7 @@ impl Configuration {
     /// # Errors
     /// It cannot be imported.
     pub(crate) fn load<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>, StartError> {
-        start::add_to_environment(py, &self.variables)?;
+        environ::add(py, &self.variables)?;
         app::load(py, &self.spec, &self.settings.app_dir)
     }
 

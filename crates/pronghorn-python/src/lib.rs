@@ -10,6 +10,7 @@ pub mod app;
 mod attach;
 pub mod cli;
 mod configuration;
+mod environ;
 mod fork;
 mod identity;
 mod interned;

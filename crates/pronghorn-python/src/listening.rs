@@ -16,13 +16,12 @@ use crate::settings::{Address, Settings, reason};
 /// # Errors
 /// The first that cannot be opened, and why.
 pub(crate) fn open_all(
-    py: Python<'_>,
     settings: &Settings,
+    manner: &Manner,
     inherited: &[RawFd],
 ) -> Result<Vec<Listener>, StartError> {
     let addresses = settings.addresses(inherited);
     tell_of_unused(inherited, &addresses);
-    let manner = Manner::resolve(py, settings)?;
     addresses.iter().map(|address| manner.open(address)).collect()
 }
 

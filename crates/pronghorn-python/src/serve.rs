@@ -19,8 +19,6 @@ use crate::{access_log, fork, reload, signals, statsd};
 
 /// Who runs this process, and what it is to tell them.
 pub(crate) trait Role {
-    /// Whether other processes serve the same application.
-    fn has_siblings(&self) -> bool;
     /// Becomes who the application is to run as.
     ///
     /// # Errors
@@ -29,8 +27,11 @@ pub(crate) trait Role {
     /// Who tells the server what to do, if this is the main thread of its process.
     fn control(&mut self) -> Control;
     /// How the server asks for another process in its place.
-    fn replacement(&self) -> Option<Replacement>;
-    /// Whether a supervisor ends the process if it does not end by itself.
+    fn replacement(&mut self) -> Option<Replacement> {
+        None
+    }
+    /// Whether a supervisor ends the process if it does not end by itself. Others then serve the same application: even of one
+    /// worker there are two while it is replaced.
     fn is_supervised(&self) -> bool {
         false
     }
@@ -51,7 +52,9 @@ pub(crate) trait Role {
         None
     }
     /// After how many requests it is to ask.
-    fn max_requests(&self) -> Option<u64>;
+    fn max_requests(&self) -> Option<u64> {
+        None
+    }
     /// The server is about to answer requests.
     fn ready(&self, listeners: &[String]);
 }
@@ -85,7 +88,7 @@ pub(crate) fn serve<'py>(
     }
     let options = WsgiOptions {
         multithread: settings.threads > 1,
-        multiprocess: role.has_siblings(),
+        multiprocess: role.is_supervised(),
         debug: settings.debug,
         url_scheme: "http".to_owned(),
         script_name: String::new(),

@@ -11,8 +11,10 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::alone::serve_alone;
 use crate::app::{self, StartError};
 use crate::cli::{self, Action};
-use crate::configuration::Source;
-use crate::listening::reason_of_creating;
+use crate::configuration::{Configuration, Source};
+use crate::environ;
+use crate::identity::Identity;
+use crate::listening::{Manner, reason_of_creating};
 use crate::settings::{self, Gathered, Given, Settings, UsageError};
 use crate::supervisor::{self, Outcome};
 use crate::{access_log, logging};
@@ -92,7 +94,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
         return Ok(print("The settings are valid and the application can be imported.\n")?);
     }
     if !configuration.settings.supervisor {
-        serve_alone(py, &configuration.settings, || configuration.load(py))?;
+        serve_configured(py, &configuration)?;
         return Ok(0);
     }
     Ok(match supervisor::run(py, source, configuration)? {
@@ -114,15 +116,22 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     tell_warnings(&gathered);
     if named.is_some() {
         let configuration = source.configure(py, gathered, settings)?;
-        return Ok(serve_alone(py, &configuration.settings, || configuration.load(py))?);
+        return Ok(serve_configured(py, &configuration)?);
     }
     prepare(&settings, &source.folder)?;
-    add_to_environment(py, &gathered.variables)?;
+    environ::add(py, &gathered.variables)?;
     let load = || {
         app::check_wsgi(application, "the object given to run()")?;
         Ok(application.clone())
     };
-    Ok(serve_alone(py, &settings, load)?)
+    let identity = Identity::resolve(py, &settings)?;
+    Ok(serve_alone(py, &settings, &identity, &Manner::resolve(py, &settings)?, load)?)
+}
+
+/// Serves the application that is named, in this process.
+fn serve_configured(py: Python<'_>, configuration: &Configuration) -> Result<(), StartError> {
+    let Configuration { settings, identity, manner, .. } = configuration;
+    serve_alone(py, settings, identity, manner, || configuration.load(py))
 }
 
 /// The keywords as texts; one that is None counts as not given.
@@ -175,23 +184,6 @@ fn change_directory(folder: &Path) -> Result<(), StartError> {
     std::env::set_current_dir(folder).map_err(|error| {
         let reason = settings::reason(&error);
         StartError::new(format!("cannot change to {}. {reason} Check chdir.", folder.display()))
-    })
-}
-
-/// Through `os.environ`, so that Python and C see the same.
-pub(crate) fn add_to_environment(
-    py: Python<'_>,
-    variables: &[(String, String)],
-) -> Result<(), StartError> {
-    if variables.is_empty() {
-        return Ok(());
-    }
-    let environ = py.import("os").and_then(|os| os.getattr("environ"));
-    let set = environ.and_then(|environ| {
-        variables.iter().try_for_each(|(name, value)| environ.set_item(name, value))
-    });
-    set.map_err(|error| {
-        StartError::new(format!("cannot set the environment. {error}. Check env-file."))
     })
 }
 

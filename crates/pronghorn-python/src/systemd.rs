@@ -13,11 +13,13 @@ use pronghorn_engine::Witness;
 use pyo3::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::environ;
+
 /// The listening sockets that systemd opened for this process. The variables that tell of them are taken out of the environment:
 /// they are of no other process.
 pub(crate) fn inherited(py: Python<'_>) -> Vec<RawFd> {
     let [pid, count, _names] =
-        ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| take_variable(py, name));
+        ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| environ::take(py, name));
     let sockets = match (pid, count) {
         (Some(pid), Some(count)) => passed(&pid, &count),
         _ => 0..0,
@@ -134,14 +136,8 @@ fn connect(address: &OsStr) -> io::Result<UnixDatagram> {
 fn watchdog(py: Python<'_>) -> Option<Duration> {
     let limit = std::env::var("WATCHDOG_USEC").ok()?.parse().ok().filter(|micros| *micros > 0)?;
     let is_own =
-        take_variable(py, "WATCHDOG_PID").is_none_or(|pid| pid.parse() == Ok(std::process::id()));
+        environ::take(py, "WATCHDOG_PID").is_none_or(|pid| pid.parse() == Ok(std::process::id()));
     is_own.then(|| Duration::from_micros(limit))
-}
-
-/// Takes a variable out of the environment, as Python and C see it.
-fn take_variable(py: Python<'_>, name: &str) -> Option<String> {
-    let environ = py.import("os").and_then(|os| os.getattr("environ")).ok()?;
-    environ.call_method1("pop", (name, py.None())).ok()?.extract().ok()
 }
 
 /// A program that the application starts does not get the socket.

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::listeners::Listeners;
+use crate::environ;
 
 /// What a supervisor gets from the one before: a socket to tell it by, and the listeners.
 pub(super) struct Inheritance {
@@ -42,9 +43,7 @@ pub(super) enum Progress {
 impl Inheritance {
     /// What this process was started with, if it was started by another supervisor.
     pub(super) fn take(py: Python<'_>) -> Option<Self> {
-        let environ = py.import("os").and_then(|os| os.getattr("environ")).ok()?;
-        let text = environ.call_method1("pop", (VARIABLE, py.None())).ok()?;
-        let text: String = text.extract().ok()?;
+        let text = environ::take(py, VARIABLE)?;
         let mut lines = text.lines();
         let predecessor = pronghorn_engine::adopt_descriptor(lines.next()?.parse().ok()?).ok()?;
         let listeners = lines.filter_map(|line| {

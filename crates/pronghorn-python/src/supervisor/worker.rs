@@ -59,7 +59,7 @@ pub(crate) fn work(py: Python<'_>, mut assignment: Assignment) -> i32 {
 struct Supervised<'a> {
     assignment: &'a Assignment,
     /// The channel once more, for the engine.
-    asking: WorkerEnd,
+    asking: Option<WorkerEnd>,
     orders: Option<OwnedFd>,
 }
 
@@ -70,16 +70,11 @@ impl<'a> Supervised<'a> {
                 StartError::new(format!("a worker cannot talk to its supervisor. {error}."))
             })
         };
-        Ok(Supervised { assignment, asking: share()?, orders: Some(share()?.into()) })
+        Ok(Supervised { assignment, asking: Some(share()?), orders: Some(share()?.into()) })
     }
 }
 
 impl Role for Supervised<'_> {
-    fn has_siblings(&self) -> bool {
-        // Even of one worker there are two while it is replaced.
-        true
-    }
-
     fn is_supervised(&self) -> bool {
         true
     }
@@ -92,8 +87,8 @@ impl Role for Supervised<'_> {
         self.orders.take().map_or(Control::Nobody, Control::Supervisor)
     }
 
-    fn replacement(&self) -> Option<Replacement> {
-        let end = self.asking.try_clone().ok()?;
+    fn replacement(&mut self) -> Option<Replacement> {
+        let end = self.asking.take()?;
         Some(Replacement::new(move |reason| end.say(&Message::Asks(reason))))
     }
 
