@@ -10,21 +10,17 @@ use crate::serve::announce_start;
 
 impl Supervisor {
     pub(super) fn see_to_workers(&mut self) {
-        self.hear();
-        while let Some(mut ended) = self.processes.next_ended() {
+        for (id, message) in self.processes.hear() {
+            self.heard(id, message);
+        }
+        while let Some(ended) = self.processes.next_ended() {
             // Its last words came before.
-            if let Ended { worker: Some((id, process)), .. } = &mut ended {
+            if let Ended { worker: Some((id, process)), .. } = &ended {
                 while let Some(message) = process.channel.hear() {
                     self.heard(*id, message);
                 }
             }
             self.see_to_end(ended);
-        }
-    }
-
-    fn hear(&mut self) {
-        for (id, message) in self.processes.hear() {
-            self.heard(id, message);
         }
     }
 

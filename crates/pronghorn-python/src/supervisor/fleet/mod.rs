@@ -131,7 +131,7 @@ impl Fleet {
 
     /// A worker serves, until `retires_at` at the most. The one before it is told to drain.
     pub(super) fn ready(&mut self, id: Id, now: u64, retires_at: Option<u64>) {
-        let limit = now.saturating_add(self.longest_drain()).saturating_add(MARGIN);
+        let limit = self.drain_limit(now);
         let left = |leaving: &&mut Leaving| leaving.id == id && !leaving.served;
         if let Some(leaving) = self.leaving.iter_mut().find(left) {
             // It was told to end as it became ready: what it has taken in by then it finishes.
@@ -139,8 +139,7 @@ impl Fleet {
             leaving.until = limit;
             return;
         }
-        let starting = |slot: &&mut Slot| slot.starting.is_some_and(|starting| starting.id == id);
-        let Some(slot) = self.slots.iter_mut().find(starting) else { return };
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.starts(id)) else { return };
         let cause = slot.starting.take().map(|starting| starting.cause);
         let old = slot.serving.replace(Serving { id, since: now, retires_at, wanted: None });
         self.was_ready = true;
@@ -163,8 +162,7 @@ impl Fleet {
 
     /// A worker asks to be replaced.
     pub(super) fn asked(&mut self, id: Id, reason: Reason) {
-        let serves = |slot: &&mut Slot| slot.serving.is_some_and(|serving| serving.id == id);
-        let Some(slot) = self.slots.iter_mut().find(serves) else { return };
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.serves(id)) else { return };
         if let Some(serving) = &mut slot.serving {
             serving.wanted.get_or_insert(Cause::Asked(reason));
         }
@@ -175,13 +173,12 @@ impl Fleet {
 
     /// Whether the worker `id`, which is being started, is to take the place of one that serves.
     pub(super) fn replaces(&self, id: Id) -> bool {
-        let starts = |slot: &&Slot| slot.starting.is_some_and(|starting| starting.id == id);
-        self.slots.iter().find(starts).is_some_and(|slot| slot.serving.is_some())
+        self.slots.iter().any(|slot| slot.starts(id) && slot.serving.is_some())
     }
 
     /// Whether the worker `id` does not serve yet.
     pub(super) fn is_starting(&self, id: Id) -> bool {
-        self.slots.iter().any(|slot| slot.starting.is_some_and(|starting| starting.id == id))
+        self.slots.iter().any(|slot| slot.starts(id))
     }
 
     /// A worker's process has ended.
@@ -344,6 +341,11 @@ impl Fleet {
         self.slots.iter().any(waits).then_some(turn.at)
     }
 
+    /// Whether a slot that is to be reloaded may begin.
+    fn has_turn(&self, now: u64) -> bool {
+        !self.reloads_one() && self.next_turn.is_none_or(|turn| now >= turn.at)
+    }
+
     /// Whether a slot has its turn of a reload: the others wait.
     fn reloads_one(&self) -> bool {
         let reloads = |slot: &Slot| slot.starting.is_some_and(|one| one.cause == Cause::Reload);
@@ -366,9 +368,7 @@ impl Fleet {
     fn fill(&mut self, index: usize, now: u64) {
         let slot = &self.slots[index];
         let Some(cause) = slot.missing().filter(|_| now >= slot.not_before) else { return };
-        let is_its_turn =
-            || !self.reloads_one() && self.next_turn.is_none_or(|turn| now >= turn.at);
-        if cause == Cause::Reload && !is_its_turn() {
+        if cause == Cause::Reload && !self.has_turn(now) {
             return;
         }
         let id = self.next_id;
@@ -404,13 +404,15 @@ impl Fleet {
 
     fn drain(&mut self, Serving { id, .. }: Serving, now: u64) {
         let action = if self.is_hurried() { Action::Stop(id) } else { Action::Drain(id) };
-        let until = now.saturating_add(self.longest_drain()).saturating_add(MARGIN);
+        let until = self.drain_limit(now);
         self.leaving.push(Leaving { id, served: true, until, killed: false });
         self.actions.push(action);
     }
 
-    fn longest_drain(&self) -> u64 {
-        if self.is_hurried() { self.patience.quick } else { self.patience.graceful }
+    /// Until when one that drains from now on may take.
+    fn drain_limit(&self, now: u64) -> u64 {
+        let longest = if self.is_hurried() { self.patience.quick } else { self.patience.graceful };
+        now.saturating_add(longest).saturating_add(MARGIN)
     }
 
     fn abandon(&mut self, Starting { id, .. }: Starting, now: u64) {

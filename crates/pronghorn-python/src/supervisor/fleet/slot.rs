@@ -38,6 +38,16 @@ pub(super) struct Starting {
 }
 
 impl Slot {
+    /// Whether the worker `id` serves here.
+    pub(super) fn serves(&self, id: Id) -> bool {
+        self.serving.is_some_and(|serving| serving.id == id)
+    }
+
+    /// Whether the worker `id` is about to.
+    pub(super) fn starts(&self, id: Id) -> bool {
+        self.starting.is_some_and(|starting| starting.id == id)
+    }
+
     /// Why a worker is to be started here, if one is.
     pub(super) fn missing(&self) -> Option<Cause> {
         match (self.starting, self.serving) {
