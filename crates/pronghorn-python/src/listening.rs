@@ -74,9 +74,8 @@ impl Manner {
 /// What systemd opened and nobody listens at would leave its clients waiting.
 pub(crate) fn tell_of_unused(inherited: &[RawFd], addresses: &[Address]) {
     let is_used = |number: &RawFd| {
-        addresses.iter().any(
-            |address| matches!(address, Address::Fd(used) if i64::from(*used) == i64::from(*number)),
-        )
+        let used = addresses.iter().filter_map(Address::descriptor);
+        used.map(i64::from).any(|used| used == i64::from(*number))
     };
     for number in inherited.iter().filter(|number| !is_used(number)) {
         log::warn!(

@@ -45,6 +45,23 @@ impl Address {
         }
         tcp(text)
     }
+
+    /// Reads what an address is shown as.
+    pub fn from_shown(text: &str) -> Option<Self> {
+        match text.strip_prefix(METRICS) {
+            Some(address) => Self::parse(address).ok().map(|address| Self::Metrics(address.into())),
+            None => Self::parse(text).ok(),
+        }
+    }
+
+    /// The number of the socket that somebody else has opened, if it is one.
+    pub fn descriptor(&self) -> Option<u32> {
+        match self {
+            Self::Fd(number) => Some(*number),
+            Self::Metrics(address) => address.descriptor(),
+            Self::Tcp { .. } | Self::Unix(_) => None,
+        }
+    }
 }
 
 fn unix(path: &str) -> Result<Address, String> {
@@ -127,7 +144,7 @@ impl fmt::Display for Address {
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Fd(number) => write!(f, "fd://{number}"),
-            Self::Metrics(address) => write!(f, "metrics:{address}"),
+            Self::Metrics(address) => write!(f, "{METRICS}{address}"),
         }
     }
 }
@@ -147,6 +164,9 @@ impl Address {
         }
     }
 }
+
+/// What the address of the metrics is shown with.
+const METRICS: &str = "metrics:";
 
 const EXPECTED: &str = "expected HOST:PORT, [IPV6]:PORT, :PORT, unix:PATH or fd://N";
 
@@ -215,6 +235,17 @@ mod tests {
                 Ok(text.to_owned())
             );
         }
+    }
+
+    #[test]
+    fn the_address_of_the_metrics_is_told_from_others_and_may_be_a_socket_of_somebody_else() {
+        for (text, descriptor) in
+            [("metrics:127.0.0.1:80", None), ("metrics:fd://4", Some(4)), ("fd://3", Some(3))]
+        {
+            let address = Address::from_shown(text).expect("an address");
+            assert_eq!((address.to_string().as_str(), address.descriptor()), (text, descriptor));
+        }
+        assert_eq!(Address::from_shown("metrics:"), None);
     }
 
     #[test]

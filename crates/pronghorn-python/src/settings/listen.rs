@@ -48,17 +48,23 @@ impl Settings {
     /// address for the metrics.
     pub fn addresses(&self, inherited: &[RawFd]) -> Vec<Address> {
         let for_metrics = self.metrics_address().map(|address| Address::Metrics(address.into()));
-        let mut addresses = self.addresses_to_serve_at(inherited);
+        let mut addresses = self.addresses_to_serve_at(inherited, for_metrics.as_ref());
         addresses.extend(for_metrics);
         addresses
     }
 
-    fn addresses_to_serve_at(&self, inherited: &[RawFd]) -> Vec<Address> {
+    fn addresses_to_serve_at(
+        &self,
+        inherited: &[RawFd],
+        for_metrics: Option<&Address>,
+    ) -> Vec<Address> {
         if !self.bind.is_empty() {
             return self.bind.clone();
         }
+        let taken = for_metrics.and_then(Address::descriptor);
         let inherited = inherited.iter().filter_map(|number| u32::try_from(*number).ok());
-        let addresses: Vec<_> = inherited.map(Address::Fd).collect();
+        let free = inherited.filter(|number| Some(*number) != taken);
+        let addresses: Vec<_> = free.map(Address::Fd).collect();
         if addresses.is_empty() { vec![default_address()] } else { addresses }
     }
 }

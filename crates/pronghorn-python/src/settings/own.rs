@@ -128,6 +128,9 @@ mod tests {
         assert_eq!(clash, "--metrics /x is not valid. The health check has this path already.");
         let clash = message(&[("metrics", "h:80"), ("bind", "h:80")]);
         assert!(clash.starts_with("--metrics h:80 is not valid. The application is"), "{clash}");
+        let own = given(&[("metrics", "fd://4")]).resolve().expect("a socket of its own");
+        let addresses = own.addresses(&[3, 4]).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(addresses, ["fd://3", "metrics:fd://4"]);
         let any = given(&[("metrics", "h:0"), ("bind", "h:0")]).resolve().expect("two ports");
         let addresses = any.addresses(&[]).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(addresses, ["h:0", "metrics:h:0"]);

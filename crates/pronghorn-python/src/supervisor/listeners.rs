@@ -9,15 +9,15 @@ use crate::app::StartError;
 use crate::listening::Manner;
 use crate::settings::Address;
 
-/// Open listeners, by the addresses they are for.
+/// Open listeners, by the addresses they are for. What somebody else opened, as systemd does, is kept there when this server ends.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
-    open: Vec<(String, Listener)>,
+    open: Vec<(Address, Listener)>,
 }
 
 impl Listeners {
-    /// Those that were opened by somebody else, for the addresses that are named so.
-    pub(super) fn inherited(open: Vec<(String, Listener)>) -> Self {
+    /// Those that another supervisor has opened.
+    pub(super) fn inherited(open: Vec<(Address, Listener)>) -> Self {
         Listeners { open }
     }
 
@@ -33,13 +33,12 @@ impl Listeners {
         let mut before = mem::take(&mut self.open);
         let mut new = Vec::new();
         for address in addresses {
-            let name = address.to_string();
-            if let Some(place) = before.iter().position(|(known, _)| *known == name) {
+            if let Some(place) = before.iter().position(|(known, _)| known == address) {
                 self.open.push(before.remove(place));
                 continue;
             }
             match manner.open(address) {
-                Ok(listener) => new.push((name, listener)),
+                Ok(listener) => new.push((address.clone(), listener)),
                 Err(error) => {
                     self.open.append(&mut before);
                     return Err(error);
@@ -55,16 +54,16 @@ impl Listeners {
     /// # Errors
     /// The system's, when it has no descriptors left.
     pub(super) fn share(&self) -> io::Result<Vec<Listener>> {
-        let share = |(name, listener): &(String, Listener)| {
+        let share = |(address, listener): &(Address, Listener)| {
             let shared = listener.share()?;
-            Ok(if is_opened_elsewhere(name) { shared.lasting() } else { shared })
+            Ok(if address.descriptor().is_some() { shared.lasting() } else { shared })
         };
         self.open.iter().map(share).collect()
     }
 
     /// Each with the address it is for.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Listener)> {
-        self.open.iter().map(|(name, listener)| (name.as_str(), listener))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Address, &Listener)> {
+        self.open.iter().map(|(address, listener)| (address, listener))
     }
 
     /// What people are told.
@@ -74,7 +73,7 @@ impl Listeners {
 
     /// Another process had them too, and has left them to this one.
     pub(super) fn own(&mut self) {
-        let ours = self.open.iter_mut().filter(|(name, _)| !is_opened_elsewhere(name));
+        let ours = self.open.iter_mut().filter(|(address, _)| address.descriptor().is_none());
         ours.for_each(|(_, listener)| listener.own());
     }
 
@@ -85,7 +84,7 @@ impl Listeners {
 
     /// Ends them, whatever other processes hold of them.
     pub(super) fn end(&self) {
-        let ours = self.open.iter().filter(|(name, _)| !is_opened_elsewhere(name));
+        let ours = self.open.iter().filter(|(address, _)| address.descriptor().is_none());
         ours.for_each(|(_, listener)| listener.end());
     }
 
@@ -98,9 +97,4 @@ impl Listeners {
     pub(super) fn close(&mut self) {
         self.open.clear();
     }
-}
-
-/// Whether somebody else opened it, as systemd does, and keeps it when this server ends.
-fn is_opened_elsewhere(name: &str) -> bool {
-    name.starts_with("fd://")
 }

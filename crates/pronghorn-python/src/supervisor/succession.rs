@@ -15,11 +15,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::listeners::Listeners;
 use crate::environ;
+use crate::settings::Address;
 
 /// What a supervisor gets from the one before: a socket to tell it by, and the listeners.
 pub(super) struct Inheritance {
     predecessor: UnixStream,
-    pub(super) listeners: Vec<(String, Listener)>,
+    pub(super) listeners: Vec<(Address, Listener)>,
 }
 
 /// The supervisor that is to take over, on its way.
@@ -47,11 +48,11 @@ impl Inheritance {
         let mut lines = text.lines();
         let predecessor = pronghorn_engine::adopt_descriptor(lines.next()?.parse().ok()?).ok()?;
         let listeners = lines.filter_map(|line| {
-            let (number, name) = line.split_once(' ')?;
+            let (number, address) = line.split_once(' ')?;
+            let address = Address::from_shown(address)?;
             let listener = Listener::adopt(number.parse().ok()?).ok()?;
-            let is_for_metrics = name.starts_with(METRICS);
-            let listener = if is_for_metrics { listener.for_metrics() } else { listener };
-            Some((name.to_owned(), listener))
+            let is_for_metrics = matches!(address, Address::Metrics(_));
+            Some((address, if is_for_metrics { listener.for_metrics() } else { listener }))
         });
         Some(Inheritance { predecessor: predecessor.into(), listeners: listeners.collect() })
     }
@@ -64,9 +65,9 @@ impl Inheritance {
 }
 
 /// The numbers that the sockets of systemd had in the first supervisor.
-pub(super) fn systemd_numbers(listeners: &[(String, Listener)]) -> Vec<RawFd> {
-    let names = listeners.iter().map(|(name, _)| name);
-    names.filter_map(|name| name.strip_prefix("fd://")?.parse().ok()).collect()
+pub(super) fn systemd_numbers(listeners: &[(Address, Listener)]) -> Vec<RawFd> {
+    let numbers = listeners.iter().filter_map(|(address, _)| address.descriptor());
+    numbers.filter_map(|number| number.try_into().ok()).collect()
 }
 
 impl Successor {
@@ -85,9 +86,9 @@ impl Successor {
         // Copies without the mark that closes them in another program.
         let mut passed = vec![pass(&theirs)?];
         let mut text = passed[0].as_raw_fd().to_string();
-        for (name, listener) in listeners.iter() {
+        for (address, listener) in listeners.iter() {
             let copy = pass(listener)?;
-            text.push_str(&format!("\n{} {name}", copy.as_raw_fd()));
+            text.push_str(&format!("\n{} {address}", copy.as_raw_fd()));
             passed.push(copy);
         }
         let (program, name, arguments) =
@@ -140,9 +141,6 @@ fn command_line(py: Python<'_>) -> PyResult<(OsString, OsString, Vec<OsString>)>
     let name = if words.is_empty() { program.clone() } else { words.remove(0) };
     Ok((program, name, words))
 }
-
-/// What the name of the listener for metrics begins with.
-const METRICS: &str = "metrics:";
 
 /// The first line is the number of the socket to the one before, then come numbers and addresses of listeners.
 const VARIABLE: &str = "_PRONGHORN_SUCCESSION";
