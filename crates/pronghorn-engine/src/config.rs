@@ -8,7 +8,7 @@ use pronghorn_proto::encode::ServerFields;
 use pronghorn_proto::limits::Limits;
 
 use crate::access::{AccessLog, Entry};
-use crate::address::Local;
+use crate::address::{Local, Peer};
 use crate::client::Proxies;
 use crate::metrics::Metrics;
 use crate::replacement::Replacement;
@@ -123,6 +123,20 @@ impl Config {
         }
         if let Some(statsd) = &self.statsd {
             statsd.note_request(entry.status, entry.run_micros());
+        }
+    }
+
+    /// Writes down an answer of the server itself to a request of `peer`.
+    pub(crate) fn log_own_answer(
+        &self,
+        request: &Request,
+        (peer, listener): (Peer, u16),
+        status: u16,
+        bytes: u64,
+    ) {
+        if self.logs_answers() {
+            let client = request.client(peer, &self.proxies);
+            self.log_answer(&Entry { client, request, listener, fields: None, status, bytes });
         }
     }
 

@@ -28,6 +28,7 @@ mod signals;
 mod statsd;
 mod sys;
 mod timer;
+mod untold;
 mod watchdog;
 mod witness;
 

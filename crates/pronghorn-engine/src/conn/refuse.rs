@@ -7,7 +7,6 @@ use pronghorn_proto::error::Error;
 use pronghorn_proto::head::Method;
 
 use super::{Output, Piece, Token};
-use crate::access::Entry;
 use crate::date::date_now;
 use crate::event_loop::EventLoop;
 use crate::request::Request;
@@ -46,16 +45,8 @@ impl EventLoop {
         let mut response = Vec::new();
         let bytes = error_response(&mut response, refusal, facts, &server);
         let Some(conn) = self.conns.get(token) else { return };
-        if self.config.logs_answers() {
-            self.config.log_answer(&Entry {
-                client: request.client(conn.peer, &self.config.proxies),
-                request: &request,
-                listener: conn.listener,
-                fields: None,
-                status: refusal.status,
-                bytes,
-            });
-        }
+        let by = (conn.peer, conn.listener);
+        self.config.log_own_answer(&request, by, refusal.status, bytes);
         if let Some(metrics) = &self.config.metrics {
             metrics.refused(method_of(&request), refusal.status);
         }

@@ -1,17 +1,15 @@
 //! Requests that are answered 503 without running, so that those that run are answered in time.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, refusal_response};
 
 use super::{Output, Piece};
-use crate::access::Entry;
 use crate::config::Config;
 use crate::date::date_now;
 use crate::event_loop::{EventLoop, Job};
 use crate::metrics::Shed;
-use crate::sys;
+use crate::untold::Untold;
 
 /// At most this many requests are shed in one turn, so that a client that pipelines without end has no turn without end.
 const SHED_A_TURN: usize = 128;
@@ -52,12 +50,7 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
     let date = date_now();
     let server = config.server_fields(&date, &job.request);
     let bytes = refusal_response(&mut response, refusal, facts, &server);
-    if config.logs_answers() {
-        let (request, status) = (&*job.request, refusal.status);
-        let client = request.client(job.peer, &config.proxies);
-        let listener = job.listener;
-        config.log_answer(&Entry { client, request, listener, fields: None, status, bytes });
-    }
+    config.log_own_answer(&job.request, (job.peer, job.listener), refusal.status, bytes);
     tell(why);
     if let Some(metrics) = &config.metrics {
         metrics.shed(why);
@@ -71,40 +64,14 @@ fn shed(config: &Config, job: &mut Job, draining: bool, why: Shed) -> Output {
 
 /// Tells of it at once, then every ten seconds at most: when it happens, it happens to many.
 fn tell(why: Shed) {
-    static LATE_ONES: Untold = Untold::new();
-    static EXCESS: Untold = Untold::new();
+    static LATE_ONES: Untold = Untold::new(TELL_EVERY);
+    static EXCESS: Untold = Untold::new(TELL_EVERY);
     let (untold, reason) = match why {
         Shed::QueueTimeout => (&LATE_ONES, "no thread was free for them within queue-timeout"),
         _ => (&EXCESS, "max-concurrency others ran or waited"),
     };
-    if let Some(count) = untold.add_one(sys::monotonic_millis()) {
+    if let Some(count) = untold.add_one() {
         log::warn!("requests answered 503 without running, as {reason}: {count}");
-    }
-}
-
-/// What has happened and was not told yet.
-struct Untold {
-    count: AtomicU64,
-    /// Not before this time, in milliseconds.
-    tell_at: AtomicU64,
-}
-
-impl Untold {
-    const fn new() -> Self {
-        Untold { count: AtomicU64::new(0), tell_at: AtomicU64::new(0) }
-    }
-
-    /// Gives how many are to be told of, if it is time.
-    fn add_one(&self, now: u64) -> Option<u64> {
-        self.count.fetch_add(1, Ordering::Relaxed);
-        let due = self.tell_at.load(Ordering::Relaxed);
-        let next = now + TELL_EVERY;
-        let is_mine = now >= due
-            && self
-                .tell_at
-                .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok();
-        is_mine.then(|| self.count.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -124,17 +91,3 @@ const LATE: Refusal = Refusal {
 };
 
 const RETRY: &[(&str, &str)] = &[("Retry-After", "1")];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_are_told_of_together() {
-        let untold = Untold::new();
-        assert_eq!(untold.add_one(5), Some(1));
-        assert_eq!(untold.add_one(6), None);
-        assert_eq!(untold.add_one(4 + TELL_EVERY), None);
-        assert_eq!(untold.add_one(5 + TELL_EVERY), Some(3));
-    }
-}

@@ -1,7 +1,7 @@
 //! One thread of the engine: its roles one after the other, and running a request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::exchange::Exchange;
 use crate::handler::Handler;
 use crate::shared::Shared;
 use crate::sys::{self, Ready};
+use crate::untold::Untold;
 use crate::watchdog::Slot;
 
 /// The thread that runs the server leads first.
@@ -265,7 +266,7 @@ pub(super) fn carry_out(shared: &Arc<Shared>, wake: Wake) -> bool {
         Wake::Follower => shared.followers.notify_one(),
         Wake::NewThread => {
             if let Err(error) = start_follower(shared) {
-                if is_time_to_tell() {
+                if FAILED_STARTS.add_one().is_some() {
                     log::error!(
                         "a thread could not be started: {error}; requests go on with the threads there are"
                     );
@@ -279,13 +280,7 @@ pub(super) fn carry_out(shared: &Arc<Shared>, wake: Wake) -> bool {
 }
 
 /// Where there is no room for threads it comes up with every request: a line a second is enough.
-fn is_time_to_tell() -> bool {
-    static TOLD_AT: AtomicU64 = AtomicU64::new(0);
-    let now = sys::monotonic_millis();
-    let told_at = TOLD_AT.load(Ordering::Relaxed);
-    now >= told_at + 1000
-        && TOLD_AT.compare_exchange(told_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-}
+static FAILED_STARTS: Untold = Untold::new(1000);
 
 /// Starts a thread, which takes the role it is wanted for.
 fn start_follower(shared: &Arc<Shared>) -> std::io::Result<()> {
