@@ -10,6 +10,7 @@ mod client;
 mod config;
 mod conn;
 mod control;
+mod datagram;
 mod date;
 mod early;
 mod event_loop;
@@ -32,7 +33,7 @@ mod untold;
 mod watchdog;
 mod witness;
 
-pub use access::{AccessLog, Format, FormatError, LogTarget, SyslogAddress};
+pub use access::{AccessLog, Format, FormatError, LogTarget};
 pub use address::{Local, Peer};
 pub use body::{Body, BodyError};
 pub use client::{
@@ -41,6 +42,7 @@ pub use client::{
 pub use config::{Config, Deadlines};
 pub use conn::Retained;
 pub use control::{Control, Order};
+pub use datagram::DatagramAddress;
 pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
@@ -49,7 +51,7 @@ pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};
 pub use sched::QUICK;
 pub use server::{Server, ServerHandle};
-pub use statsd::{Statsd, StatsdAddress, StatsdSettings, tell_workers};
+pub use statsd::{Statsd, StatsdSettings, tell_workers};
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
     lock_folder, millis, note_fork, open_standard_streams, release_signals, resident_bytes,

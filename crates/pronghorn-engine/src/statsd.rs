@@ -7,7 +7,6 @@ mod writer;
 
 use std::io;
 use std::mem;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,26 +14,19 @@ use std::time::{Duration, Instant};
 use log::Level;
 use socket::Socket;
 
+use crate::datagram::DatagramAddress;
+
 /// How many requests wait to be told at the most; of more only the counters are told.
 const MOST_WAITING: usize = 32 << 10;
 
 /// How long the end of the server waits for the last datagrams.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Where a StatsD server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StatsdAddress {
-    /// On a UDP port.
-    Udp(String, u16),
-    /// On a Unix socket for datagrams.
-    Unix(PathBuf),
-}
-
 /// What is told, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatsdSettings {
     /// The server.
-    pub address: StatsdAddress,
+    pub address: DatagramAddress,
     /// What the names begin with; a dot is put behind it.
     pub prefix: Option<String>,
     /// Tags of DogStatsD, with commas between.

@@ -24,7 +24,7 @@ use crate::sys;
 
 pub use format::{Format, FormatError};
 pub use log::AccessLog;
-pub use sink::{LogTarget, SyslogAddress};
+pub use sink::LogTarget;
 
 /// What a line says.
 pub(crate) struct Entry<'a> {

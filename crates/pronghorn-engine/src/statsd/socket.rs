@@ -1,11 +1,11 @@
 //! The socket: it never waits, and it may be that nobody listens yet.
 
-use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
-use super::StatsdAddress;
+use crate::datagram::{DatagramAddress, udp_socket};
 
 /// Sends datagrams to one address.
 #[derive(Debug)]
@@ -15,16 +15,13 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    pub(super) fn new(address: &StatsdAddress) -> io::Result<Self> {
+    pub(super) fn new(address: &DatagramAddress) -> io::Result<Self> {
         match address {
-            StatsdAddress::Udp(host, port) => {
-                let found = (host.as_str(), *port).to_socket_addrs()?.next();
-                let to = found.ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))?;
-                let socket = UdpSocket::bind(any_of_family(to))?;
-                socket.set_nonblocking(true)?;
+            DatagramAddress::Udp(host, port) => {
+                let (socket, to) = udp_socket(host, *port)?;
                 Ok(Socket::Udp(socket, to))
             }
-            StatsdAddress::Unix(path) => {
+            DatagramAddress::Unix(path) => {
                 let socket = UnixDatagram::unbound()?;
                 socket.set_nonblocking(true)?;
                 Ok(Socket::Unix(socket, path.clone()))
@@ -38,12 +35,5 @@ impl Socket {
             Socket::Udp(socket, to) => socket.send_to(datagram, to).map(drop),
             Socket::Unix(socket, path) => socket.send_to(datagram, path).map(drop),
         }
-    }
-}
-
-fn any_of_family(to: SocketAddr) -> SocketAddr {
-    match to {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     }
 }

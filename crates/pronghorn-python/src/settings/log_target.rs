@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pronghorn_engine::{Format, LogTarget, StatsdAddress, SyslogAddress};
+use pronghorn_engine::{DatagramAddress, Format, LogTarget};
 
 use super::Address;
 use super::kind::{FilePath, Single};
@@ -27,16 +27,23 @@ impl Single for LogTarget {
     }
 }
 
-fn syslog(address: &str) -> Result<SyslogAddress, String> {
+fn syslog(address: &str) -> Result<DatagramAddress, String> {
     match address {
-        "" => Ok(SyslogAddress::Unix("/dev/log".into())),
-        _ if address.starts_with('/') => Ok(SyslogAddress::Unix(address.into())),
-        _ => match Address::parse(address)? {
-            Address::Tcp { host, port } if address.ends_with(&format!(":{port}")) => {
-                Ok(SyslogAddress::Udp(host, port))
-            }
-            _ => Err(format!("expected syslog:PATH or syslog:HOST:PORT, not syslog:{address}")),
-        },
+        "" => Ok(DatagramAddress::Unix("/dev/log".into())),
+        _ if address.starts_with('/') => Ok(DatagramAddress::Unix(address.into())),
+        _ => udp(Address::parse(address)?, address).ok_or_else(|| {
+            format!("expected syslog:PATH or syslog:HOST:PORT, not syslog:{address}")
+        }),
+    }
+}
+
+/// The UDP port that `text` names, read as `address`: no port but a named one is meant.
+fn udp(address: Address, text: &str) -> Option<DatagramAddress> {
+    match address {
+        Address::Tcp { host, port } if text.ends_with(&format!(":{port}")) => {
+            Some(DatagramAddress::Udp(host, port))
+        }
+        _ => None,
     }
 }
 
@@ -55,20 +62,17 @@ impl Single for MessageLog {
     }
 }
 
-impl Single for StatsdAddress {
-    type Out = StatsdAddress;
+impl Single for DatagramAddress {
+    type Out = DatagramAddress;
 
     fn expects() -> String {
         "HOST:PORT or unix:PATH".to_owned()
     }
 
-    fn parse(text: &str) -> Result<StatsdAddress, String> {
+    fn parse(text: &str) -> Result<DatagramAddress, String> {
         match Address::parse(text)? {
-            Address::Tcp { host, port } if text.ends_with(&format!(":{port}")) => {
-                Ok(StatsdAddress::Udp(host, port))
-            }
-            Address::Unix(path) => Ok(StatsdAddress::Unix(path)),
-            _ => Err(format!("expected {}", Self::expects())),
+            Address::Unix(path) => Ok(DatagramAddress::Unix(path)),
+            address => udp(address, text).ok_or_else(|| format!("expected {}", Self::expects())),
         }
     }
 }
@@ -91,8 +95,8 @@ mod tests {
 
     #[test]
     fn targets_of_each_kind() {
-        let udp = |host: &str, port| LogTarget::Syslog(SyslogAddress::Udp(host.to_owned(), port));
-        let unix = |path: &str| LogTarget::Syslog(SyslogAddress::Unix(path.into()));
+        let udp = |host: &str, port| LogTarget::Syslog(DatagramAddress::Udp(host.to_owned(), port));
+        let unix = |path: &str| LogTarget::Syslog(DatagramAddress::Unix(path.into()));
         for (text, target) in [
             ("-", LogTarget::Stdout),
             ("a.log", LogTarget::File("a.log".into())),
@@ -112,14 +116,14 @@ mod tests {
 
     #[test]
     fn statsd_addresses() {
-        let udp = |host: &str, port| Ok(StatsdAddress::Udp(host.to_owned(), port));
-        let unix = || Ok(StatsdAddress::Unix("/run/statsd".into()));
-        assert_eq!(StatsdAddress::parse("localhost:8125"), udp("localhost", 8125));
-        assert_eq!(StatsdAddress::parse("[::1]:8125"), udp("::1", 8125));
-        assert_eq!(StatsdAddress::parse("unix:/run/statsd"), unix());
-        assert_eq!(StatsdAddress::parse("unix:///run/statsd"), unix());
+        let udp = |host: &str, port| Ok(DatagramAddress::Udp(host.to_owned(), port));
+        let unix = || Ok(DatagramAddress::Unix("/run/statsd".into()));
+        assert_eq!(DatagramAddress::parse("localhost:8125"), udp("localhost", 8125));
+        assert_eq!(DatagramAddress::parse("[::1]:8125"), udp("::1", 8125));
+        assert_eq!(DatagramAddress::parse("unix:/run/statsd"), unix());
+        assert_eq!(DatagramAddress::parse("unix:///run/statsd"), unix());
         for text in ["", "localhost", "fd://3", "8125"] {
-            assert!(StatsdAddress::parse(text).is_err(), "{text}");
+            assert!(DatagramAddress::parse(text).is_err(), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The one table of settings. Flags, variables, file keys, keywords of `run()`, help, the reference page, shell
 //! completions and the man page all come from it.
 
-use pronghorn_engine::{Format, LogTarget, StatsdAddress};
+use pronghorn_engine::{DatagramAddress, Format, LogTarget};
 
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
@@ -252,7 +252,7 @@ settings! {
         health: Maybe<UrlPath> { placeholder: "PATH" };
 
         /// The StatsD server that is told of requests: HOST:PORT, or unix:PATH.
-        statsd_host: Maybe<StatsdAddress> { placeholder: "ADDRESS" };
+        statsd_host: Maybe<DatagramAddress> { placeholder: "ADDRESS" };
 
         /// What the names of the StatsD metrics start with.
         statsd_prefix: Maybe<Text> { placeholder: "PREFIX" };

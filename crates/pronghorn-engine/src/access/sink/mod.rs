@@ -11,7 +11,7 @@ use std::time::Duration;
 use stream::Stream;
 use syslog::Syslog;
 
-pub use syslog::SyslogAddress;
+use crate::datagram::DatagramAddress;
 
 /// Where a log is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum LogTarget {
     /// To standard output.
     Stdout,
     /// To a syslog daemon.
-    Syslog(SyslogAddress),
+    Syslog(DatagramAddress),
 }
 
 /// A target that is open.
@@ -61,11 +61,7 @@ impl fmt::Display for LogTarget {
         match self {
             LogTarget::File(path) => path.display().fmt(f),
             LogTarget::Stdout => f.write_str("-"),
-            LogTarget::Syslog(SyslogAddress::Unix(path)) => write!(f, "syslog:{}", path.display()),
-            LogTarget::Syslog(SyslogAddress::Udp(host, port)) if host.contains(':') => {
-                write!(f, "syslog:[{host}]:{port}")
-            }
-            LogTarget::Syslog(SyslogAddress::Udp(host, port)) => write!(f, "syslog:{host}:{port}"),
+            LogTarget::Syslog(address) => write!(f, "syslog:{address}"),
         }
     }
 }

@@ -1,27 +1,18 @@
 //! Lines as datagrams to a syslog daemon (RFC 3164), without time and host, which the daemon knows.
 
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixDatagram;
-use std::path::PathBuf;
 
 use super::{PATIENCE, Unwritten, Wait};
+use crate::datagram::{DatagramAddress, udp_socket};
 use crate::sys;
-
-/// Where a syslog daemon listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SyslogAddress {
-    /// On a Unix socket.
-    Unix(PathBuf),
-    /// On a UDP port.
-    Udp(String, u16),
-}
 
 /// A socket to a syslog daemon.
 #[derive(Debug)]
 pub(in crate::access) struct Syslog {
-    address: SyslogAddress,
+    address: DatagramAddress,
     socket: Datagrams,
     /// The datagram being made: what begins each of them, and a line.
     datagram: Vec<u8>,
@@ -29,7 +20,7 @@ pub(in crate::access) struct Syslog {
 }
 
 impl Syslog {
-    pub(super) fn open(address: SyslogAddress) -> io::Result<Self> {
+    pub(super) fn open(address: DatagramAddress) -> io::Result<Self> {
         let socket = Datagrams::connect(&address)?;
         let datagram = format!("<{PRIORITY}>pronghorn[{}]: ", std::process::id()).into_bytes();
         Ok(Syslog { address, socket, prefix: datagram.len(), datagram })
@@ -72,20 +63,17 @@ enum Datagrams {
 }
 
 impl Datagrams {
-    fn connect(address: &SyslogAddress) -> io::Result<Self> {
+    fn connect(address: &DatagramAddress) -> io::Result<Self> {
         match address {
-            SyslogAddress::Unix(path) => {
+            DatagramAddress::Unix(path) => {
                 let socket = UnixDatagram::unbound()?;
                 socket.connect(path)?;
                 socket.set_nonblocking(true)?;
                 Ok(Datagrams::Unix(socket))
             }
-            SyslogAddress::Udp(host, port) => {
-                let found = (host.as_str(), *port).to_socket_addrs()?.next();
-                let to = found.ok_or_else(|| io::Error::from(ErrorKind::AddrNotAvailable))?;
-                let socket = UdpSocket::bind(any_of_family(to))?;
+            DatagramAddress::Udp(host, port) => {
+                let (socket, to) = udp_socket(host, *port)?;
                 socket.connect(to)?;
-                socket.set_nonblocking(true)?;
                 Ok(Datagrams::Udp(socket))
             }
         }
@@ -118,13 +106,6 @@ impl AsFd for Datagrams {
             Datagrams::Unix(socket) => socket.as_fd(),
             Datagrams::Udp(socket) => socket.as_fd(),
         }
-    }
-}
-
-fn any_of_family(to: SocketAddr) -> SocketAddr {
-    match to {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     }
 }
 
