@@ -20,6 +20,12 @@ pub enum Control {
     Supervisor(OwnedFd),
 }
 
+/// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT, as a shell has it.
+pub const INTERRUPTED: i32 = 130;
+
+/// The exit code of a process that a second SIGQUIT ends.
+pub const QUIT: i32 = 131;
+
 /// What a server can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

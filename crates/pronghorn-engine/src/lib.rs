@@ -41,7 +41,7 @@ pub use client::{
 };
 pub use config::{Config, Deadlines};
 pub use conn::Retained;
-pub use control::{Control, Order};
+pub use control::{Control, INTERRUPTED, Order, QUIT};
 pub use datagram::DatagramAddress;
 pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
@@ -54,7 +54,8 @@ pub use server::{Server, ServerHandle};
 pub use statsd::{Statsd, StatsdSettings, tell_workers};
 pub use sys::{
     ReservingAllocator, SignalQueue, adopt_descriptor, exit_now, forget_clean_pages, hold_signals,
-    lock_folder, millis, note_fork, open_standard_streams, release_signals, resident_bytes,
+    lock_folder, millis, note_fork, open_standard_streams, random_number, release_signals,
+    resident_bytes,
 };
 pub use watchdog::{Stack, Work};
 pub use witness::Witness;

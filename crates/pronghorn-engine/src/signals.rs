@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SI
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
 
-use crate::control::{Given, Order};
+use crate::control::{Given, INTERRUPTED, Order};
 use crate::event_loop::ORDERS;
 use crate::sys::{Interest, Selector};
 
@@ -36,9 +36,6 @@ const SUPERVISED: &[Meaning] = &[TERMINATE, QUIT, REOPEN];
 
 /// What a supervised process lets pass.
 const PASSING: [i32; 5] = [SIGINT, SIGHUP, SIGTTIN, SIGTTOU, SIGUSR2];
-
-/// The exit code of a process that a second interrupt ends: 128 and the number of SIGINT.
-const INTERRUPTED: i32 = 130;
 
 /// The signals' arrival, as bytes on sockets that the selector watches.
 #[derive(Debug)]

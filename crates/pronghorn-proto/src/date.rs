@@ -1,5 +1,7 @@
 //! Dates: the calendar, and the format of the Date field.
 
+use crate::decimal::put_digits;
+
 /// Formats seconds since 1970-01-01 00:00:00 UTC as an IMF-fixdate (RFC 9110 section 5.6.7):
 /// `Sun, 06 Nov 1994 08:49:37 GMT`. A time after the year 9999 gives the last second of it.
 pub fn imf_fixdate(unix_seconds: u64) -> [u8; 29] {
@@ -10,12 +12,11 @@ pub fn imf_fixdate(unix_seconds: u64) -> [u8; 29] {
     // 1970-01-01 was a Thursday, the first of the table.
     text[0..3].copy_from_slice(WEEKDAYS[(days % 7) as usize]);
     text[8..11].copy_from_slice(MONTHS[month]);
-    put_two_digits(&mut text, 5, day);
-    put_two_digits(&mut text, 12, year / 100);
-    put_two_digits(&mut text, 14, year % 100);
-    put_two_digits(&mut text, 17, second_of_day / 3_600);
-    put_two_digits(&mut text, 20, second_of_day / 60 % 60);
-    put_two_digits(&mut text, 23, second_of_day % 60);
+    put_digits(&mut text[5..7], day);
+    put_digits(&mut text[12..16], year);
+    put_digits(&mut text[17..19], second_of_day / 3_600);
+    put_digits(&mut text[20..22], second_of_day / 60 % 60);
+    put_digits(&mut text[23..25], second_of_day % 60);
     text
 }
 
@@ -44,11 +45,6 @@ fn days_of_month(year: u64, month: usize) -> u64 {
 
 fn is_leap(year: u64) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn put_two_digits(text: &mut [u8; 29], at: usize, number: u64) {
-    text[at] = b'0' + (number / 10) as u8;
-    text[at + 1] = b'0' + (number % 10) as u8;
 }
 
 /// 9999-12-31 23:59:59: the format has four digits for the year.

@@ -9,6 +9,7 @@
 pub mod body;
 pub mod chunk;
 pub mod date;
+pub mod decimal;
 pub mod encode;
 pub mod error;
 pub mod field;

@@ -3,11 +3,10 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use pronghorn_engine::millis;
+use pronghorn_engine::{millis, random_number};
 use pyo3::prelude::*;
 
 use crate::app::{self, StartError};
@@ -142,7 +141,5 @@ fn no_application() -> UsageError {
 
 /// A number by chance, up to `most`.
 fn random_up_to(most: u64) -> u64 {
-    // Each state has keys of its own, which the system's randomness is in.
-    let number = RandomState::new().build_hasher().finish();
-    number % most.saturating_add(1)
+    if most == 0 { 0 } else { random_number() % most.saturating_add(1) }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use pronghorn_proto::date::civil_date;
+use pronghorn_proto::decimal::put_digits;
 
 use crate::date::date_now;
 use crate::sys;
@@ -46,14 +47,6 @@ fn rfc3339(seconds: u64) -> Rfc3339 {
     put_digits(&mut text[14..16], second / 60 % 60);
     put_digits(&mut text[17..19], second % 60);
     text
-}
-
-fn put_digits(place: &mut [u8], number: u64) {
-    let mut rest = number;
-    for digit in place.iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
 }
 
 type Rfc3339 = [u8; 24];

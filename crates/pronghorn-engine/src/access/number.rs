@@ -3,19 +3,12 @@
 use std::io::Write as _;
 use std::net::IpAddr;
 
+use pronghorn_proto::decimal::{MOST_DIGITS, put_decimal, put_digits};
+
 /// Appends `number` in decimal.
 pub(super) fn append_decimal(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0; 20];
-    let mut first = digits.len();
-    let mut rest = number;
-    loop {
-        first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
+    let mut digits = [0; MOST_DIGITS];
+    let first = put_decimal(&mut digits, number);
     out.extend_from_slice(&digits[first..]);
 }
 
@@ -23,11 +16,7 @@ pub(super) fn append_decimal(out: &mut Vec<u8>, number: u64) {
 pub(super) fn append_seconds(out: &mut Vec<u8>, micros: u64) {
     append_decimal(out, micros / MILLION);
     let mut decimals = *b".000000";
-    let mut rest = micros % MILLION;
-    for digit in decimals[1..].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
+    put_digits(&mut decimals[1..], micros % MILLION);
     out.extend_from_slice(&decimals);
 }
 

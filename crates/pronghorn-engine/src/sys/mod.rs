@@ -33,6 +33,7 @@ pub use process::{
     resident_bytes,
 };
 pub(crate) use random::fill_random;
+pub use random::random_number;
 pub use reserve::ReservingAllocator;
 pub(crate) use reserve::memory_is_short;
 pub(crate) use shared_memory::SharedMemory;

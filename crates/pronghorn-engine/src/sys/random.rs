@@ -3,6 +3,13 @@
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+/// A random number.
+pub fn random_number() -> u64 {
+    let mut bytes = [0; 8];
+    fill_random(&mut bytes);
+    u64::from_ne_bytes(bytes)
+}
+
 /// Fills `bytes` with random ones. Waits only in the first moments after the machine's start.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     let mut filled = 0;

@@ -8,13 +8,11 @@ use super::details::{Finding, Seen};
 use super::envoy::{Envoy, Errand};
 use super::slot::Slot;
 use super::{Bounds, Stack, Watch, report};
+use crate::control::QUIT;
 use crate::metrics::Timeout;
 use crate::replacement::Reason;
 use crate::shared::Shared;
 use crate::sys;
-
-/// The exit code of a process that a second SIGQUIT ends: 128 and its number.
-const QUIT: i32 = 131;
 
 /// How much stack it gets: it formats text, and prints stacks.
 const STACK: usize = 256 << 10;

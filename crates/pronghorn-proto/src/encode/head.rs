@@ -1,6 +1,7 @@
 //! The head of a response, and the whole of a response the server makes itself.
 
 use super::{BodyFraming, BodySize, Plan, RequestFacts, ResponseFields, plan};
+use crate::decimal::{MOST_DIGITS, put_decimal};
 use crate::error::Error;
 use crate::status::Status;
 
@@ -140,16 +141,7 @@ fn put_framing(out: &mut Vec<u8>, plan: &Plan) {
 fn put_content_length(out: &mut Vec<u8>, length: u64) {
     // Room for the most digits there can be.
     let mut line_end = *b"00000000000000000000\r\n";
-    let mut first = line_end.len() - 2;
-    let mut rest = length;
-    loop {
-        first -= 1;
-        line_end[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
+    let first = put_decimal(&mut line_end[..MOST_DIGITS], length);
     out.extend_from_slice(b"Content-Length: ");
     out.extend_from_slice(&line_end[first..]);
 }

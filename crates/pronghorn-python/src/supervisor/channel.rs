@@ -49,12 +49,16 @@ impl Channel {
 
     /// The next message, if there is one.
     pub(super) fn hear(&self) -> Option<Message> {
-        let mut packet = vec![0; LONGEST];
-        let (length, _) = recv(&self.socket, &mut packet[..], RecvFlags::empty()).ok()?;
+        // Most of the time there is none: it is measured before there is room for it.
+        let (_, length) =
+            recv(&self.socket, &mut [0u8; 1][..], RecvFlags::PEEK | RecvFlags::TRUNC).ok()?;
         if length == 0 {
             self.is_closed.set(true);
+            return None;
         }
-        Message::read(&packet[..length])
+        let mut packet = vec![0; length];
+        recv(&self.socket, &mut packet[..], RecvFlags::empty()).ok()?;
+        Message::read(&packet)
     }
 
     /// Whether the worker has closed its end, which it may do some time before its process ends: nothing is to be waited for here.

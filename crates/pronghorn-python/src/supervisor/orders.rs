@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pronghorn_engine::{Order, millis};
+use pronghorn_engine::{INTERRUPTED, Order, millis};
 use pyo3::prelude::*;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -86,7 +86,7 @@ impl Supervisor {
         if is_quit {
             self.processes.signal_all(Signal::ABORT);
         }
-        self.forced = Some(if is_quit { 131 } else { 130 });
+        self.forced = Some(if is_quit { pronghorn_engine::QUIT } else { INTERRUPTED });
         self.end(Ending::Quick);
         let then = self.now() + if is_quit { STACKS } else { 0 };
         self.fleet.kill_all(then);
