@@ -23,6 +23,7 @@ mod reload;
 mod serve;
 pub mod settings;
 mod signals;
+mod stack_dump;
 pub mod start;
 mod statsd;
 mod supervisor;

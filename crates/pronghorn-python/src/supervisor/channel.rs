@@ -154,10 +154,11 @@ mod tests {
         for message in messages {
             assert_eq!(ours.hear(), Some(message));
         }
-        theirs.say(&Message::Failed("x".repeat(LONGEST)));
+        let again = theirs.try_clone().expect("the same end");
+        again.say(&Message::Failed("x".repeat(LONGEST)));
         assert_eq!(ours.hear(), Some(Message::Failed("x".repeat(LONGEST - 1))));
         assert!(!ours.is_closed());
-        drop(theirs);
+        drop((theirs, again));
         assert_eq!(ours.hear(), None);
         assert!(ours.is_closed());
         ours.tell(Order::Drain);
