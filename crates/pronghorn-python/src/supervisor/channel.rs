@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use pronghorn_engine::{Order, Reason};
+use rustix::io::retry_on_intr;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
 };
@@ -44,20 +45,20 @@ pub(super) fn pair() -> io::Result<(Channel, WorkerEnd)> {
 impl Channel {
     /// Gives an order. A worker that has ended does not hear it, and needs not.
     pub(super) fn tell(&self, order: Order) {
-        let _ = send(&self.socket, &[order.byte()], SendFlags::NOSIGNAL);
+        let _ = retry_on_intr(|| send(&self.socket, &[order.byte()], SendFlags::NOSIGNAL));
     }
 
     /// The next message, if there is one.
     pub(super) fn hear(&self) -> Option<Message> {
         // Most of the time there is none: it is measured before there is room for it.
-        let (_, length) =
-            recv(&self.socket, &mut [0u8; 1][..], RecvFlags::PEEK | RecvFlags::TRUNC).ok()?;
+        let measure = RecvFlags::PEEK | RecvFlags::TRUNC;
+        let (_, length) = retry_on_intr(|| recv(&self.socket, &mut [0u8; 1][..], measure)).ok()?;
         if length == 0 {
             self.is_closed.set(true);
             return None;
         }
         let mut packet = vec![0; length];
-        recv(&self.socket, &mut packet[..], RecvFlags::empty()).ok()?;
+        retry_on_intr(|| recv(&self.socket, &mut packet[..], RecvFlags::empty())).ok()?;
         Message::read(&packet)
     }
 
@@ -76,7 +77,8 @@ impl AsFd for Channel {
 impl WorkerEnd {
     /// Says something. A supervisor that has ended does not hear it, and the worker learns of that otherwise.
     pub(super) fn say(&self, message: &Message) {
-        let _ = send(&self.0, &message.packet(), SendFlags::NOSIGNAL);
+        let packet = message.packet();
+        let _ = retry_on_intr(|| send(&self.0, &packet, SendFlags::NOSIGNAL));
     }
 
     /// The same end once more, to say something by.
