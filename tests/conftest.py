@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -23,15 +22,8 @@ def serve() -> Iterator[Callable[..., Server]]:
     """
     servers: list[Server] = []
 
-    def start(
-        app: str,
-        *args: str,
-        app_dir: Path | None = None,
-        env: dict[str, str] | None = None,
-        supervised: bool = False,
-        sockets: Sequence[socket.socket] = (),
-    ) -> Server:
-        server = pronghorn(app, *args, app_dir=app_dir, env=env, supervised=supervised, sockets=sockets)
+    def start(app: str, *args: str, **more: Any) -> Server:
+        server = pronghorn(app, *args, **more)
         servers.append(server)
         return server
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.command import python
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from harness.command import Command, command_in, python
 
 
 @pytest.fixture
@@ -24,12 +21,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def command(folder: Path) -> Command:
-    """A function that runs the command to its end: `command(*arguments, **variables) -> CompletedProcess`."""
-
-    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return python("-m", "pronghorn", *arguments, cwd=folder, **variables)
-
-    return run
+    """The command, run to its end in that folder: see `harness.command.command_in`."""
+    return command_in(folder)
 
 
 @pytest.fixture

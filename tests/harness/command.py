@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 SECONDS = 30
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def python(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -21,6 +23,15 @@ def python(*arguments: str, cwd: Path, **variables: str) -> subprocess.Completed
     return subprocess.run(
         [sys.executable, *arguments], cwd=cwd, env=clean | variables, capture_output=True, text=True, timeout=SECONDS
     )
+
+
+def command_in(folder: Path) -> Command:
+    """A function that runs the command to its end there: `command(*arguments, **variables) -> CompletedProcess`."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return python("-m", "pronghorn", *arguments, cwd=folder, **variables)
+
+    return run
 
 
 def settings_of(arguments: Sequence[str], cwd: Path) -> dict[str, str]:

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from harness import fleet
-from harness.command import python
+from harness.command import Command, command_in, python
 from harness.server import Server
 
 APPS = Path(__file__).parent / "apps"
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Loads everything of pronghorn before it gives up its rights, as nobody may read the folder it is in.
 WITHOUT_RIGHTS = """
@@ -43,12 +41,8 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def command(folder: Path) -> Command:
-    """A function that runs the command to its end: `command(*arguments, **variables) -> CompletedProcess`."""
-
-    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return python("-m", "pronghorn", *arguments, cwd=folder, **variables)
-
-    return run
+    """The command, run to its end in that folder: see `harness.command.command_in`."""
+    return command_in(folder)
 
 
 @pytest.fixture
@@ -59,6 +53,12 @@ def command_without_rights(folder: Path) -> Command:
         return python("-c", WITHOUT_RIGHTS, *arguments, cwd=folder, **variables)
 
     return run
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Path:
+    """The module of `numbered:app` in `tmp_path`, a copy that a test may break."""
+    return Path(shutil.copy(APPS / "numbered.py", tmp_path))
 
 
 @pytest.fixture

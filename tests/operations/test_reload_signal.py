@@ -102,42 +102,38 @@ def test_a_stop_in_the_middle_of_a_reload_answers_what_is_in_flight(supervised):
     assert {failure.reason.partition(":")[0] for failure in report.failures} <= {"ConnectionRefusedError"}, report
 
 
-def test_a_worker_that_does_not_get_ready_in_time_is_given_up_and_the_old_one_stays(supervised, tmp_path):
-    module = tmp_path / "numbered.py"
-    good = (APPS / "numbered.py").read_text()
-    module.write_text(good)
-    server = supervised(2, "--start-timeout", "1s", app_dir=tmp_path)
+def test_a_worker_that_does_not_get_ready_in_time_is_given_up_and_the_old_one_stays(supervised, numbered):
+    good = numbered.read_text()
+    server = supervised(2, "--start-timeout", "1s", app_dir=numbered.parent)
     before = fleet.workers(server.pid)
     with Load(server.addresses[0]) as load:
-        module.write_text("import time\ntime.sleep(600)\n")
+        numbered.write_text("import time\ntime.sleep(600)\n")
         server.signal(signal.SIGHUP)
         server.wait_for_log("before it was ready")
         assert fleet.workers(server.pid) == before
-        module.write_text(good)
+        numbered.write_text(good)
         fleet.reload(server.pid, 2)
     load.stop().assert_nothing_lost()
 
 
 @pytest.mark.timeout(120)
-def test_a_broken_version_leaves_the_old_workers_and_is_told_of(supervised, tmp_path):
-    module = tmp_path / "numbered.py"
-    good = (APPS / "numbered.py").read_text()
-    module.write_text(good)
-    server = supervised(3, app_dir=tmp_path)
+def test_a_broken_version_leaves_the_old_workers_and_is_told_of(supervised, numbered):
+    good = numbered.read_text()
+    server = supervised(3, app_dir=numbered.parent)
     before = fleet.workers(server.pid)
     with Load(server.addresses[0]) as load:
         for broken, told in (("def app(:\n", "SyntaxError"), ("import nowhere_to_be_found\n", "ModuleNotFoundError")):
-            module.write_text(broken)
+            numbered.write_text(broken)
             server.signal(signal.SIGHUP)
             server.wait_for_log(rf"{told}[\s\S]*exit code 3 before it was ready; the reload is given up")
             time.sleep(0.5)
             assert fleet.workers(server.pid) == before
-        module.write_text("import os\nos._exit(7)\n")
+        numbered.write_text("import os\nos._exit(7)\n")
         server.signal(signal.SIGHUP)
         server.wait_for_log("exit code 7")
         time.sleep(0.5)
         assert fleet.workers(server.pid) == before
-        module.write_text(good)
+        numbered.write_text(good)
         fleet.reload(server.pid, 3)
     load.stop().assert_nothing_lost()
 

@@ -66,13 +66,11 @@ def test_a_first_worker_that_takes_too_long_ends_the_start_and_says_so(tmp_path)
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-def test_a_loop_of_crashes_slows_down_and_says_why(supervised, tmp_path):
-    module = tmp_path / "numbered.py"
-    good = (APPS / "numbered.py").read_text()
-    module.write_text(good)
-    server = supervised(2, app_dir=tmp_path)
+def test_a_loop_of_crashes_slows_down_and_says_why(supervised, numbered):
+    good = numbered.read_text()
+    server = supervised(2, app_dir=numbered.parent)
     victim, other = sorted(fleet.workers(server.pid))
-    module.write_text("raise ValueError('not today')\n")
+    numbered.write_text("raise ValueError('not today')\n")
     with Load(server.addresses[0], kept=0, fresh=50) as load:
         time.sleep(1.1)
         os.kill(victim, signal.SIGKILL)
@@ -82,7 +80,7 @@ def test_a_loop_of_crashes_slows_down_and_says_why(supervised, tmp_path):
         assert fleet.workers(server.pid) >= {other}
         tries = server.log().count("could not start")
         assert 3 <= tries <= 5, "it is tried again, but not at once each time"
-        module.write_text(good)
+        numbered.write_text(good)
         until(lambda: len(fleet.workers(server.pid)) == 2, 20, "the worker is back")
         server.wait_for_log("is ready", 20)
     report = load.stop()

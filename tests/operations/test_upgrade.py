@@ -35,18 +35,16 @@ def test_a_new_supervisor_takes_over_and_loses_nothing(supervised, tmp_path):
     assert not pid_file.exists()
 
 
-def test_a_new_supervisor_that_cannot_start_changes_nothing(supervised, tmp_path):
-    module = tmp_path / "numbered.py"
-    good = (APPS / "numbered.py").read_text()
-    module.write_text(good)
-    server = supervised(2, app_dir=tmp_path)
+def test_a_new_supervisor_that_cannot_start_changes_nothing(supervised, numbered):
+    good = numbered.read_text()
+    server = supervised(2, app_dir=numbered.parent)
     before = fleet.workers(server.pid)
     with Load(server.addresses[0]) as load:
-        module.write_text("def app(:\n")
+        numbered.write_text("def app(:\n")
         server.signal(signal.SIGUSR2)
         server.wait_for_log("ended before it was ready", 20)
         until(lambda: fleet.workers(server.pid) == before, 5, "the old workers are there alone")
-        module.write_text(good)
+        numbered.write_text(good)
         fleet.reload(server.pid, 2)
     load.stop().assert_nothing_lost()
 
