@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="session")
 def running_servers() -> Iterator[dict[tuple[str, ...], Server]]:
-    """The servers that tests share, by command line; stopped and judged when all tests are over."""
+    """The servers that tests share, by application and flags; stopped and judged when all tests are over."""
     servers: dict[tuple[str, ...], Server] = {}
     yield servers
     retire(list(servers.values()))
@@ -47,10 +48,11 @@ def share(running_servers: dict[tuple[str, ...], Server]) -> Iterator[Callable[.
     """
     used: list[Server] = []
 
-    def get(app: str, *args: str) -> Server:
-        if (app, *args) not in running_servers:
-            running_servers[(app, *args)] = pronghorn(app, *args)
-        used.append(running_servers[(app, *args)])
+    def get(app: str, *args: str, app_dir: Path | None = None) -> Server:
+        key = (str(app_dir), app, *args)
+        if key not in running_servers:
+            running_servers[key] = pronghorn(app, *args, app_dir=app_dir)
+        used.append(running_servers[key])
         return used[-1]
 
     yield get
