@@ -21,15 +21,16 @@ def serve() -> Iterator[Callable[..., Server]]:
     each server is stopped with TERM, and the test fails when one died by itself, panicked, did not end or left a process
     behind. What the servers printed is shown with a failure.
     """
-    servers: list[Server] = []
+    yield from started()
 
-    def start(app: str, *args: str, **more: Any) -> Server:
-        server = pronghorn(app, *args, **more)
-        servers.append(server)
-        return server
 
-    yield start
-    retire(servers)
+@pytest.fixture(scope="module")
+def serve_module() -> Iterator[Callable[..., Server]]:
+    """As `serve`, for servers that the tests of a module share: each test must leave alone what others look at.
+
+    They are stopped and judged after the last test of the module.
+    """
+    yield from started()
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +58,19 @@ def share(running_servers: dict[tuple[str, ...], Server]) -> Iterator[Callable[.
 
     yield get
     report([(server, server.faults()) for server in used])
+
+
+def started() -> Iterator[Callable[..., Server]]:
+    """The function of `serve`; when it is done with, the servers are stopped and judged."""
+    servers: list[Server] = []
+
+    def start(app: str, *args: str, **more: Any) -> Server:
+        server = pronghorn(app, *args, **more)
+        servers.append(server)
+        return server
+
+    yield start
+    retire(servers)
 
 
 def retire(servers: list[Server]) -> None:
