@@ -1,6 +1,6 @@
 # Everything a person or CI does here. `make help` lists the verbs.
 #
-# Needs git, a C compiler, make, Rust (stable) and CPython 3.10 or newer with venv; the tests need curl and strace too. PYTHON=... chooses the interpreter.
+# Needs git, a C compiler, make, Rust (stable) and CPython 3.10 or newer with venv; the tests need curl, strace and chromium too. PYTHON=... chooses the interpreter.
 
 PYTHON ?= python3
 VENV := .venv
