@@ -16,11 +16,8 @@ use pyo3::{
     types::{PyBytes, PyMemoryView, PyString},
 };
 
-use super::{
-    debug,
-    file_wrapper::Region,
-    raw::{Kept, one_byte},
-};
+use super::{debug, file_wrapper::Region};
+use crate::raw::{Kept, one_byte};
 
 /// A request while its application runs. Lives on the stack of the thread that runs it.
 pub(super) struct Call<'py, 'a, 'e> {

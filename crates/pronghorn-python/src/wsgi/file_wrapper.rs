@@ -7,7 +7,7 @@ use std::{
 
 use pyo3::{intern, prelude::*, sync::PyOnceLock, types::PyType};
 
-use super::raw::duplicate;
+use crate::raw::duplicate;
 
 /// An iterator over the blocks of a file-like object.
 #[pyclass(name = "file_wrapper", module = "pronghorn", frozen)]

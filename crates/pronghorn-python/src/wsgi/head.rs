@@ -7,10 +7,8 @@ use pyo3::{
     types::{PyList, PyTuple},
 };
 
-use super::{
-    call::{Call, Status},
-    raw::one_byte,
-};
+use super::call::{Call, Status};
+use crate::raw::one_byte;
 
 /// Takes the status and the fields of a response (PEP 3333, "The start_response() Callable") and gives `write`.
 ///

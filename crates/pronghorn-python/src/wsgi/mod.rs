@@ -18,9 +18,9 @@ use pyo3::{exceptions::PyTypeError, prelude::*};
 use self::{
     call::{Call, Failure},
     input::Input,
-    raw::{BytesBuffer, Callables, Environ},
+    raw::{Callables, Environ},
 };
-use crate::{attach, fork, interruption::Interruption, logging};
+use crate::{attach, fork, interruption::Interruption, logging, raw::BytesBuffer};
 
 /// Serves a WSGI application.
 pub(crate) struct WsgiHandler {

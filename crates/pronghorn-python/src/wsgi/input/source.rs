@@ -6,7 +6,10 @@ use memchr::memchr;
 use pronghorn_engine::Body;
 use pyo3::{prelude::*, types::PyBytes};
 
-use crate::wsgi::raw::{BytesBuffer, Link, copied};
+use crate::{
+    raw::{BytesBuffer, copied},
+    wsgi::raw::Link,
+};
 
 /// A body that can be read at any position.
 pub(super) enum Source {

@@ -6,21 +6,18 @@ use pronghorn_engine::{self as engine, Exchange};
 use pronghorn_proto::{
     field::{Field, Known},
     framing::Framing,
-    head::{Method, RequestHead, Version},
+    head::{Method, Version},
     percent,
     target::Form,
 };
 use pyo3::{ffi, prelude::*, types::PyDict};
 
-use super::{
-    cache::Cache,
-    connections::{Connection, Connections, Peer},
-    forwarded::{is_of_proxy, shows},
-    strings::latin1,
-};
+use super::forwarded::shows;
 use crate::{
     attach::Object,
     interned::{Interned, Text},
+    raw::{Cache, Connection, Connections, latin1},
+    request::{Request, is_of_proxy, is_secret},
 };
 
 /// Builds environs.
@@ -30,7 +27,7 @@ pub(crate) struct Environ {
     templates: Vec<Py<PyDict>>,
     script_name: Vec<u8>,
     pub(super) texts: Cache,
-    connections: Connections,
+    connections: Connections<Option<Peer>>,
 }
 
 impl Environ {
@@ -83,7 +80,7 @@ impl Environ {
     fn without_method<'py>(
         &self,
         template: &Bound<'py, PyDict>,
-        connection: &mut Connection,
+        connection: &mut Connection<Option<Peer>>,
         request: Request<'_>,
         exchange: &Exchange<'_>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -263,21 +260,10 @@ impl Environ {
     }
 }
 
-/// A parsed head and the bytes its spans are offsets of.
-#[derive(Clone, Copy)]
-struct Request<'a> {
-    head: &'a RequestHead,
-    bytes: &'a [u8],
-}
-
-impl<'a> Request<'a> {
-    /// What follows the target. An absolute one replaces Host, so that it counts in.
-    #[inline]
-    fn rest(&self) -> &'a [u8] {
-        let target = &self.head.target;
-        let start = if target.form == Form::Absolute { target.raw.start } else { target.raw.end };
-        &self.bytes[start as usize..]
-    }
+/// `REMOTE_ADDR` and `REMOTE_PORT`; none for a Unix socket.
+struct Peer {
+    addr: Object,
+    port: Object,
 }
 
 #[inline]
@@ -303,20 +289,6 @@ fn join(
 ) -> PyResult<()> {
     let first = environ.as_any().get_item(key)?;
     environ.set_item(key, first.add(separator)?.add(latin1(environ.py(), value)?)?)
-}
-
-/// Secrets are kept out of the texts that connections share. A connection's own repeated head may hold them as long as it is remembered.
-#[inline]
-fn is_secret(known: Known) -> bool {
-    matches!(
-        known,
-        Known::Authorization
-            | Known::Cookie
-            | Known::ProxyAuthorization
-            | Known::XApiKey
-            | Known::XCsrfToken
-            | Known::XCsrftoken
-    )
 }
 
 /// `X-Forwarded-For` is `HTTP_X_FORWARDED_FOR`.

@@ -4,10 +4,8 @@ use pronghorn_engine::{Client, Exchange, Forwarded, Scheme};
 use pronghorn_proto::{field::Known, host};
 use pyo3::{prelude::*, types::PyDict};
 
-use super::{
-    environ::{Environ, set},
-    strings::latin1,
-};
+use super::environ::{Environ, set};
+use crate::raw::latin1;
 
 impl Environ {
     /// Sets what a request's fields say of client, scheme, host and mount point, as far as they are believed.
@@ -73,22 +71,6 @@ impl Environ {
             None => Ok(()),
         }
     }
-}
-
-/// What proxies say of a request.
-#[inline]
-pub(super) fn is_of_proxy(known: Known) -> bool {
-    matches!(
-        known,
-        Known::Forwarded
-            | Known::XForwardedFor
-            | Known::XForwardedHost
-            | Known::XForwardedPort
-            | Known::XForwardedPrefix
-            | Known::XForwardedProto
-            | Known::XForwardedServer
-            | Known::XRealIp
-    )
 }
 
 /// Whether the application may see a field of this name: what is not believed it may not.

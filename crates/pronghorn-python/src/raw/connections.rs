@@ -1,4 +1,4 @@
-//! What is known of recent connections: the peer, and the environ of a head that repeats.
+//! What is known of recent connections: the peer, and the environ or scope of a head that repeats.
 //!
 //! Most clients send the same fields with each request of a connection, and some ask for the same target again. What came twice
 //! in a row is kept as a dict, and then a copy of it replaces a lookup and an insertion for each field. It is used for nobody but
@@ -11,79 +11,76 @@ use pyo3::{prelude::*, types::PyDict};
 use crate::attach::Object;
 
 /// A direct-mapped table of connections. What it holds lives as long as the process.
-pub(super) struct Connections(Box<[Cell<Option<Box<Connection>>>]>);
+pub(crate) struct Connections<P>(Box<[Slot<P>]>);
+
+type Slot<P> = Cell<Option<Box<Connection<P>>>>;
 
 // SAFETY: the cells are touched only with the interpreter's lock held, and each access is a whole swap.
-unsafe impl Send for Connections {}
+unsafe impl<P> Send for Connections<P> {}
 // SAFETY: as above.
-unsafe impl Sync for Connections {}
+unsafe impl<P> Sync for Connections<P> {}
 
-impl Connections {
-    pub(super) fn new() -> Self {
+impl<P> Connections<P> {
+    /// An empty table.
+    pub(crate) fn new() -> Self {
         Connections((0..SLOTS).map(|_| Cell::new(None)).collect())
     }
 
     /// Takes out what is known of connection `id`.
     #[inline]
-    pub(super) fn take(&self, _py: Python<'_>, id: Id) -> Option<Box<Connection>> {
+    pub(crate) fn take(&self, _py: Python<'_>, id: Id) -> Option<Box<Connection<P>>> {
         self.slot(id).take().filter(|connection| connection.id == id)
     }
 
     /// Puts it back, or in for the first time.
     #[inline]
-    pub(super) fn put(&self, _py: Python<'_>, connection: Box<Connection>) {
+    pub(crate) fn put(&self, _py: Python<'_>, connection: Box<Connection<P>>) {
         self.slot(connection.id).set(Some(connection));
     }
 
-    fn slot(&self, id: Id) -> &Cell<Option<Box<Connection>>> {
+    fn slot(&self, id: Id) -> &Slot<P> {
         &self.0[id.0 as usize % SLOTS]
     }
 }
 
 /// The engine's name of a connection: index and generation.
-pub(super) type Id = (u32, u32);
+pub(crate) type Id = (u32, u32);
 
 /// What is known of one connection.
-pub(super) struct Connection {
+pub(crate) struct Connection<P> {
     id: Id,
-    /// `None` for a Unix socket.
-    pub(super) peer: Option<Peer>,
+    /// The peer as the interface writes it.
+    pub(crate) peer: P,
     /// By what follows the target in the head; below it, by the target.
-    pub(super) heads: Memo<Memo<()>>,
+    pub(crate) heads: Memo<Memo<()>>,
 }
 
-/// `REMOTE_ADDR` and `REMOTE_PORT`.
-pub(super) struct Peer {
-    pub(super) addr: Object,
-    pub(super) port: Object,
-}
-
-impl Connection {
+impl<P> Connection<P> {
     /// A connection that was not seen before.
-    pub(super) fn new(id: Id, peer: Option<Peer>) -> Box<Self> {
+    pub(crate) fn new(id: Id, peer: P) -> Box<Self> {
         Box::new(Connection { id, peer, heads: Memo::default() })
     }
 }
 
 /// The environ that some bytes of a head gave, once they came twice in a row.
 #[derive(Default)]
-pub(super) struct Memo<T> {
+pub(crate) struct Memo<T> {
     /// The fingerprint of the bytes that came last.
     last: u64,
     kept: Option<Kept<T>>,
 }
 
 /// An environ, and what is known of requests that had the same bytes.
-pub(super) struct Kept<T> {
+pub(crate) struct Kept<T> {
     bytes: Box<[u8]>,
     environ: Object,
-    pub(super) below: T,
+    pub(crate) below: T,
 }
 
 impl<T: Default> Memo<T> {
     /// What is kept, if it is for `bytes`.
     #[inline]
-    pub(super) fn recall(&mut self, bytes: &[u8]) -> Option<&mut Kept<T>> {
+    pub(crate) fn recall(&mut self, bytes: &[u8]) -> Option<&mut Kept<T>> {
         self.kept.as_mut().filter(|kept| *kept.bytes == *bytes)
     }
 
@@ -91,7 +88,7 @@ impl<T: Default> Memo<T> {
     ///
     /// # Errors
     /// `MemoryError`.
-    pub(super) fn note(&mut self, bytes: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<()> {
+    pub(crate) fn note(&mut self, bytes: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<()> {
         if bytes.len() > LONGEST {
             return Ok(());
         }
@@ -111,7 +108,7 @@ impl<T> Kept<T> {
     /// # Errors
     /// `MemoryError`.
     #[inline]
-    pub(super) fn environ<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn environ<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.environ.bind(py).cast::<PyDict>()?.copy()
     }
 }

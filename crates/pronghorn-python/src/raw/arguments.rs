@@ -10,7 +10,7 @@ use pyo3::{
 };
 
 /// The arguments of one call.
-pub(super) struct Arguments<'a, 'py> {
+pub(crate) struct Arguments<'a, 'py> {
     py: Python<'py>,
     values: &'a [*mut ffi::PyObject],
     positional: usize,
@@ -22,7 +22,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// # Safety
     /// The last three are what the interpreter passed to a vectorcall function, which outlives `'a`.
     #[inline]
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         py: Python<'py>,
         args: *const *mut ffi::PyObject,
         nargsf: usize,
@@ -43,7 +43,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// # Errors
     /// `TypeError` as Python's own functions raise it.
     #[inline]
-    pub(super) fn bind<const N: usize>(
+    pub(crate) fn bind<const N: usize>(
         &self,
         function: &str,
         parameters: [&str; N],
@@ -86,7 +86,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
 
 /// The error for a required argument that was not given.
 #[cold]
-pub(super) fn missing(function: &str, parameter: &str) -> PyErr {
+pub(crate) fn missing(function: &str, parameter: &str) -> PyErr {
     PyTypeError::new_err(format!("{function}() missing required argument '{parameter}'"))
 }
 
