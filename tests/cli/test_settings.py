@@ -14,6 +14,26 @@ def test_a_default_is_shown_as_one(command):
     assert printed(command, "threads") == "threads = 8  # default"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--interface", "asgi3"], 'interface = "asgi3"  # --interface'),
+        (["--loop", "uvloop"], 'loop = "uvloop"  # --loop'),
+        (["--lifespan=on"], 'lifespan = "on"  # --lifespan'),
+        (["--root-path", "/shop"], 'root-path = "/shop"  # --root-path'),
+        (["--ws-max-size", "16777216"], "ws-max-size = \"16777216\"  # --ws-max-size"),
+        (["--ws-ping-interval", "20.0"], 'ws-ping-interval = "20.0"  # --ws-ping-interval'),
+        (["--no-ws-per-message-deflate"], "ws-per-message-deflate = false  # --ws-per-message-deflate"),
+    ],
+)
+def test_flags_of_uvicorn_mean_the_same(command, arguments, line):
+    assert printed(command, line.split()[0], *arguments) == line
+
+
+def test_the_root_path_is_known_by_gunicorn_s_variable(command):
+    assert printed(command, "root-path", SCRIPT_NAME="/shop") == 'root-path = "/shop"  # SCRIPT_NAME'
+
+
 def test_what_is_not_set_is_a_comment(command):
     assert printed(command, "uds") == "# uds is not set"
 
@@ -74,6 +94,16 @@ def test_an_unknown_variable_is_a_warning(command):
     [
         (["--thread", "2"], {}, "--thread is no flag. Did you mean --threads?"),
         (["--metrics", "health"], {}, "--metrics health is not valid. Expected a path such as /health, or HOST:PORT"),
+        (["--interface", "asg"], {}, "--interface asg is not valid. Expected one of auto, wsgi, asgi, asgi3, asgi2. Did"),
+        (["--loop", "gevent"], {}, "--loop gevent is not valid. Expected one of auto, asyncio, uvloop."),
+        ([], {"PRONGHORN_LIFESPAN": "yes"}, "PRONGHORN_LIFESPAN=yes is not valid. Expected one of auto, on, off."),
+        (["--root-path", "shop"], {}, "--root-path shop is not valid. Expected a path such as /shop, without ?, # and"),
+        ([], {"SCRIPT_NAME": "shop"}, "SCRIPT_NAME=shop is not valid. Expected a path such as /shop"),
+        (["--ws-max-size", "16MB"], {}, "--ws-max-size 16MB is not valid. MB may mean 1000 or 1024: write 16MiB"),
+        (["--ws-max-queue", "0"], {}, "--ws-max-queue 0 is not valid. Expected a whole number from 1 to 65535."),
+        (["--drain-streams", "on"], {}, "--drain-streams on is not valid. Expected one of disconnect, lifespan, off."),
+        (["--ws", "auto"], {}, "--ws is no flag. HTTP and WebSockets are the server's own, and always there."),
+        (["-k", "uvicorn.workers.UvicornWorker"], {}, "-k is no flag. There is one kind of worker: it finds out"),
         (["--threads", "0"], {}, "--threads 0 is not valid. Expected a whole number from 1 to 1024."),
         ([], {"PRONGHORN_BIND": "host:x"}, 'PRONGHORN_BIND=host:x is not valid. "x" is no port: expected a number '),
         (["-c", "p.toml"], {}, 'p.toml:1: "thread" is no setting. Did you mean threads?'),

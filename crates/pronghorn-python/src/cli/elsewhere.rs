@@ -8,7 +8,7 @@ pub(super) fn advice(flag: &str) -> Option<&'static str> {
 const ADVICE: &[(&[&str], &str)] = &[
     (
         &["-k", "--worker-class"],
-        "There is one kind of worker, and it has threads. Leave it out, and set --threads.",
+        "There is one kind of worker: it finds out whether the application is ASGI, and runs WSGI on --threads. Leave it out.",
     ),
     (
         &["-t", "--timeout"],
@@ -66,10 +66,6 @@ const ADVICE: &[(&[&str], &str)] = &[
         "Configure Python's logging in the application: the server's messages then go to its logger pronghorn.error.",
     ),
     (
-        &["--root-path"],
-        "Let the proxy send X-Forwarded-Prefix, and name prefix in --forwarded-fields.",
-    ),
-    (
         &["--log-syslog", "--log-syslog-to", "--log-syslog-prefix", "--log-syslog-facility"],
         "The access log goes to syslog with --access-log syslog:PATH or syslog:HOST:PORT.",
     ),
@@ -79,8 +75,8 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (&["--initgroups"], "The supplementary groups of --user are always set. Leave it out."),
     (
-        &["--interface", "--lifespan", "--ws", "--loop", "--http"],
-        "This version serves WSGI over HTTP/1.1 with a loop of its own. Leave it out.",
+        &["--ws", "--http"],
+        "HTTP and WebSockets are the server's own, and always there. Leave it out.",
     ),
 ];
 

@@ -193,7 +193,7 @@ mod tests {
             (&["--zone", "x"], "--zone is no flag. `pronghorn --help` lists all there are."),
             (
                 &["-k", "gevent"],
-                "-k is no flag. There is one kind of worker, and it has threads. Leave it out, and set --threads.",
+                "-k is no flag. There is one kind of worker: it finds out whether the application is ASGI, and runs WSGI on --threads. Leave it out.",
             ),
             (&["-x"], "-x is no flag. `pronghorn --help` lists all there are."),
             (&["--threads"], "--threads needs a value. Write --threads N."),

@@ -55,6 +55,8 @@ pub enum Section {
     Proxies,
     /// What runs the application.
     Concurrency,
+    /// Applications with an event loop, and their WebSockets.
+    Asgi,
     /// The processes, and when they are replaced.
     Workers,
     /// Sizes a request may have.
@@ -115,6 +117,7 @@ impl Section {
             Self::Listening => "Listening",
             Self::Proxies => "Proxies in front",
             Self::Concurrency => "Threads and workers",
+            Self::Asgi => "ASGI and WebSocket",
             Self::Workers => "Replacing workers",
             Self::Limits => "Limits",
             Self::Deadlines => "Deadlines",
@@ -128,6 +131,14 @@ impl Section {
 
 /// What the server's environment variables start with.
 pub(super) const VARIABLE_PREFIX: &str = "PRONGHORN_";
+
+/// The name of a field, which is written `r#loop` where it is a word of Rust.
+pub(super) const fn without_raw(field: &'static str) -> &'static str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
+    }
+}
 
 /// Declares settings: `TABLE` to read and document them, and `Settings` with what they mean.
 ///
@@ -148,7 +159,7 @@ macro_rules! settings {
                 $($($property: $value,)+)?
                 ..$crate::settings::declare::Setting::new::<$kind>(
                     $crate::settings::declare::Section::$section,
-                    stringify!($name),
+                    $crate::settings::declare::without_raw(stringify!($name)),
                     concat!($($help),+),
                     &[$($default)?],
                 )
@@ -172,7 +183,7 @@ macro_rules! settings {
             pub(super) fn from_given(
                 given: &$crate::settings::given::Given,
             ) -> Result<Self, $crate::settings::error::UsageError> {
-                Ok(Self { $($( $name: given.value::<$kind>(stringify!($name))?, )+)+ })
+                Ok(Self { $($( $name: given.value::<$kind>($crate::settings::declare::without_raw(stringify!($name)))?, )+)+ })
             }
         }
     };

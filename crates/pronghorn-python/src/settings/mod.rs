@@ -8,6 +8,7 @@
 
 mod address;
 mod application;
+mod asgi;
 mod declare;
 mod env_file;
 mod environment;
@@ -25,14 +26,17 @@ mod peers;
 mod print;
 mod proxies;
 mod reference;
+mod root_path;
 mod sources;
 mod suggest;
 mod table;
 mod units;
+mod words;
 mod workers;
 
 pub use address::Address;
 pub use application::AppSpec;
+pub use asgi::{DrainChoice, InterfaceChoice, LifespanChoice, LoopChoice};
 pub use declare::{Arity, Section, Setting};
 pub use error::UsageError;
 pub use given::{Entry, Given, Origin};

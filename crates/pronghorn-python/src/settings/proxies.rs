@@ -7,50 +7,16 @@ use pronghorn_proto::proxy::Versions;
 
 use super::given::Given;
 use super::kind::Single;
-use super::{Settings, UsageError, nearest};
-
-/// One of a few words.
-trait Words: Copy + 'static {
-    const ALL: &'static [(&'static str, Self)];
-
-    fn listed() -> String {
-        Self::ALL.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        let wanted = text.to_ascii_lowercase();
-        let word = Self::ALL.iter().find(|(word, _)| *word == wanted);
-        word.map(|(_, meaning)| *meaning).ok_or_else(|| {
-            let meant = nearest(text, Self::ALL.iter().map(|(word, _)| *word));
-            let hint = meant.map(|word| format!(". Did you mean {word}?")).unwrap_or_default();
-            format!("expected one of {}{hint}", Self::listed())
-        })
-    }
-}
+use super::words::Words;
+use super::{Settings, UsageError};
 
 /// Which fields trusted proxies set.
-pub struct HeaderName;
-
 impl Words for ForwardedHeader {
     const ALL: &'static [(&'static str, Self)] =
         &[("x-forwarded", ForwardedHeader::XForwarded), ("forwarded", ForwardedHeader::Forwarded)];
 }
 
-impl Single for HeaderName {
-    type Out = ForwardedHeader;
-
-    fn expects() -> String {
-        ForwardedHeader::listed()
-    }
-
-    fn parse(text: &str) -> Result<ForwardedHeader, String> {
-        ForwardedHeader::read(text)
-    }
-}
-
 /// Whether and how the PROXY protocol is spoken.
-pub struct ProxyVersions;
-
 impl Words for Option<Versions> {
     const ALL: &'static [(&'static str, Self)] = &[
         ("off", None),
@@ -58,18 +24,6 @@ impl Words for Option<Versions> {
         ("v1", Some(Versions::V1)),
         ("v2", Some(Versions::V2)),
     ];
-}
-
-impl Single for ProxyVersions {
-    type Out = Option<Versions>;
-
-    fn expects() -> String {
-        <Option<Versions>>::listed()
-    }
-
-    fn parse(text: &str) -> Result<Option<Versions>, String> {
-        <Option<Versions>>::read(text)
-    }
 }
 
 /// What of the words of trusted proxies is believed.
@@ -212,10 +166,10 @@ mod tests {
 
     #[test]
     fn words_are_suggested() {
-        assert_eq!(ProxyVersions::parse("AUTO"), Ok(Some(Versions::Either)));
-        assert_eq!(ProxyVersions::parse("off"), Ok(None));
-        assert_eq!(HeaderName::parse("Forwarded"), Ok(ForwardedHeader::Forwarded));
-        let reason = HeaderName::parse("x-forwardd").expect_err("no such word");
+        assert_eq!(<Option<Versions>>::read("AUTO"), Ok(Some(Versions::Either)));
+        assert_eq!(<Option<Versions>>::read("off"), Ok(None));
+        assert_eq!(ForwardedHeader::read("Forwarded"), Ok(ForwardedHeader::Forwarded));
+        let reason = ForwardedHeader::read("x-forwardd").expect_err("no such word");
         assert_eq!(reason, "expected one of x-forwarded, forwarded. Did you mean x-forwarded?");
     }
 }

@@ -1,26 +1,38 @@
 //! The one table of settings. Flags, variables, file keys, keywords of `run()`, help, the reference page, shell
 //! completions and the man page all come from it.
 
-use pronghorn_engine::{DatagramAddress, Format, LogTarget};
+use pronghorn_engine::{DatagramAddress, Format, ForwardedHeader, LogTarget};
+use pronghorn_proto::proxy::Versions;
 
+use super::asgi::{DrainChoice, InterfaceChoice, LifespanChoice, LoopChoice};
 use super::declare::settings;
 use super::kind::{Count, Each, FilePath, Level, Maybe, Size, Span, Switch, Text};
 use super::log_target::MessageLog;
 use super::mode::Mode;
 use super::own::{MetricsPlace, UrlPath};
 use super::peers::PeerList;
-use super::proxies::{BelievedList, HeaderName, ProxyVersions};
+use super::proxies::BelievedList;
+use super::root_path::RootPath;
+use super::words::OneOf;
 use super::workers::WorkerCount;
 use super::{Address, AppSpec, Owner};
 
 settings! {
     Application {
-        /// The application: a module and the attribute in it that is the WSGI callable. Without an attribute,
+        /// The application: a module and the attribute in it that is the WSGI or ASGI callable. Without an attribute,
         /// `application` or else `app`. `module:factory()` calls a factory.
         app: Maybe<AppSpec> { positional: true, placeholder: "APP" };
 
         /// Take APP as a factory: call it without arguments to get the application.
         factory: Switch = "false";
+
+        /// How the application is called: wsgi or asgi; auto finds out. For what cannot be told from the object, asgi is ASGI 3,
+        /// which takes scope, receive and send; asgi2 is called with scope, and what it gives with receive and send.
+        interface: OneOf<InterfaceChoice> = "auto" { placeholder: "NAME" };
+
+        /// The path that the application is mounted at, such as /shop: its SCRIPT_NAME or root_path. Requests may come with it, or
+        /// without it from a proxy that takes it off.
+        root_path: Maybe<RootPath> { placeholder: "PATH", shared_variable: Some("SCRIPT_NAME") };
 
         /// The folder that is first on the import path.
         app_dir: FilePath = "." { placeholder: "DIR" };
@@ -79,7 +91,7 @@ settings! {
 
         /// Which of the two ways to say it the trusted proxies use: the X-Forwarded-* fields or Forwarded (RFC 7239).
         /// The other is not given to the application.
-        forwarded_header: HeaderName = "x-forwarded" { placeholder: "NAME" };
+        forwarded_header: OneOf<ForwardedHeader> = "x-forwarded" { placeholder: "NAME" };
 
         /// What is believed of it, with commas between: for, proto, host, port, prefix. What a proxy does not set itself
         /// comes from the client: name nothing that it does not set. Other fields, such as x-forwarded-user, are given to the
@@ -88,7 +100,7 @@ settings! {
 
         /// The PROXY protocol, by which a load balancer says for whom it connects: off, auto, v1 or v2. Connections of the peers in
         /// `proxy-allow-ips` then have to begin with it.
-        proxy_protocol: ProxyVersions = "off" { placeholder: "VERSION" };
+        proxy_protocol: OneOf<Option<Versions>> = "off" { placeholder: "VERSION" };
 
         /// Who may speak the PROXY protocol, written as `forwarded-allow-ips`.
         proxy_allow_ips: PeerList = "127.0.0.1,::1,unix" { placeholder: "PEERS", aliases: &["proxy-allow-from"] };
@@ -111,6 +123,46 @@ settings! {
 
         /// The most requests that are running or wait for a thread in one worker. Further ones are answered 503.
         max_concurrency: Maybe<Count<1, 1_000_000>> { placeholder: "N", aliases: &["limit-concurrency"] };
+    }
+
+    Asgi {
+        /// What runs ASGI applications: asyncio or uvloop; auto is uvloop where it is installed.
+        r#loop: OneOf<LoopChoice> = "auto" { placeholder: "NAME" };
+
+        /// Whether the application is told of start and stop by the lifespan protocol: on makes a failure of it end the start,
+        /// off does not ask, auto goes on without if the application does not know the protocol.
+        lifespan: OneOf<LifespanChoice> = "auto" { placeholder: "NAME" };
+
+        /// How much that a client has sent may wait for `receive`: of a request body, or in WebSocket messages. Then nothing more is
+        /// read from its connection. A WebSocket message is given whole, whatever its size.
+        asgi_receive_buffer: Size<1024, LARGEST_BUFFER> = "64KiB" { placeholder: "SIZE" };
+
+        /// How much of what the application has sent may wait for its client. Then `send` waits.
+        asgi_send_buffer: Size<1024, LARGEST_BUFFER> = "64KiB" { placeholder: "SIZE" };
+
+        /// How long the application may go on with a request or a WebSocket after its client has gone. Then its task is cancelled.
+        /// 0 lets it end by itself, as ASGI applications expect: `receive` tells them, and `send` raises OSError.
+        disconnect_grace: Span<0> = "0" { placeholder: "TIME" };
+
+        /// How responses and WebSockets that would not end learn of a graceful stop before `graceful-timeout` cuts them: disconnect
+        /// makes `receive` say that the client has gone, while `send` still works; lifespan sends lifespan.shutdown at the begin of the
+        /// stop and not at its end; off tells nobody.
+        drain_streams: OneOf<DrainChoice> = "disconnect" { placeholder: "NAME" };
+
+        /// The largest WebSocket message, after decompression. A larger one closes the connection with code 1009.
+        ws_max_size: Size<1, LARGEST_MESSAGE> = "16MiB" { placeholder: "SIZE" };
+
+        /// How many WebSocket messages of one client may wait for the application. Then nothing more is read from its connection.
+        ws_max_queue: Count<1, 65535> = "32" { placeholder: "N" };
+
+        /// How often a WebSocket is sent a ping. 0 turns this off.
+        ws_ping_interval: Span<0> = "20s" { placeholder: "TIME" };
+
+        /// How long a client may take to answer a ping. Then its WebSocket is closed. 0 turns this off.
+        ws_ping_timeout: Span<0> = "20s" { placeholder: "TIME" };
+
+        /// Compress WebSocket messages with clients that can (permessage-deflate, RFC 7692).
+        ws_per_message_deflate: Switch = "true";
     }
 
     Workers {
@@ -282,6 +334,12 @@ const YEAR: u64 = 365 * 24;
 /// The largest request line, and the largest field section: places in a head are 32-bit numbers.
 const LARGEST_HEAD: u64 = 1 << 30;
 
+/// The most that may wait in one direction of one connection.
+const LARGEST_BUFFER: u64 = 1 << 30;
+
+/// The largest WebSocket message that may be allowed.
+const LARGEST_MESSAGE: u64 = 1 << 30;
+
 impl Settings {
     /// Applies what one setting says about another.
     pub(super) fn combined(mut self) -> Self {
@@ -311,6 +369,15 @@ mod tests {
                 assert!(seen.insert(short.to_string()), "-{short} twice");
             }
         }
+    }
+
+    #[test]
+    fn a_word_of_rust_can_be_a_name() {
+        let setting = TABLE.iter().find(|setting| setting.name == "loop").expect("declared");
+        assert_eq!(
+            (setting.key().as_str(), setting.variable().as_str()),
+            ("loop", "PRONGHORN_LOOP")
+        );
     }
 
     #[test]
