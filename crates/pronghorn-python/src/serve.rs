@@ -91,7 +91,7 @@ pub(crate) fn serve<'py>(
         multiprocess: role.is_supervised(),
         debug: settings.debug,
         url_scheme: "http".to_owned(),
-        script_name: String::new(),
+        script_name: settings.root_path.clone().unwrap_or_default(),
         listeners: listeners.iter().enumerate().map(as_the_application_sees).collect(),
     };
     let handler = WsgiHandler::new(py, application, options)

@@ -1,9 +1,10 @@
 //! Where an application is mounted.
 
-use super::kind::Single;
-use super::own::UrlPath;
+use pronghorn_proto::forwarded::mount_point;
 
-/// The path an application is mounted at, as applications see it: nothing in it is escaped.
+use super::kind::Single;
+
+/// The path an application is mounted at.
 pub struct RootPath;
 
 impl Single for RootPath {
@@ -11,13 +12,13 @@ impl Single for RootPath {
     type Out = String;
 
     fn expects() -> String {
-        "a path such as /shop".to_owned()
+        "a plain path such as /shop".to_owned()
     }
 
     fn parse(text: &str) -> Result<String, String> {
-        match UrlPath::parse(text) {
-            Ok(path) if !path.contains('%') => Ok(path.trim_end_matches('/').to_owned()),
-            _ => Err(format!("expected {}, without ?, # and %", Self::expects())),
+        match mount_point(text.as_bytes()) {
+            Some(path) => Ok(text[..path.len()].to_owned()),
+            None => Err(format!("expected {}, without // and %", Self::expects())),
         }
     }
 }
@@ -28,15 +29,17 @@ mod tests {
 
     #[test]
     fn a_slash_at_the_end_is_none() {
-        for (text, path) in [("/shop", "/shop"), ("/shop/", "/shop"), ("/a/b", "/a/b"), ("/", "")] {
+        for (text, path) in
+            [("/shop", "/shop"), ("/shop/", "/shop"), ("/a/b", "/a/b"), ("/", ""), ("", "")]
+        {
             assert_eq!(RootPath::parse(text), Ok(path.to_owned()), "{text}");
         }
     }
 
     #[test]
     fn it_is_a_plain_path() {
-        for text in ["", "shop", "http://host/shop", "/a?b", "/a%20b", "/a b", "/\u{e9}"] {
-            let reason = "expected a path such as /shop, without ?, # and %".to_owned();
+        for text in ["shop", "http://host/shop", "//shop", "/a?b", "/a%20b", "/\u{e9}"] {
+            let reason = "expected a plain path such as /shop, without // and %".to_owned();
             assert_eq!(RootPath::parse(text), Err(reason), "{text}");
         }
     }

@@ -30,8 +30,8 @@ settings! {
         /// which takes scope, receive and send; asgi2 is called with scope, and what it gives with receive and send.
         interface: OneOf<InterfaceChoice> = "auto" { placeholder: "NAME" };
 
-        /// The path that the application is mounted at, such as /shop: its SCRIPT_NAME or root_path. Requests may come with it, or
-        /// without it from a proxy that takes it off.
+        /// The path that the application is mounted at, such as /shop: its SCRIPT_NAME or root_path. Requests may come with it or, from a
+        /// proxy that takes it off, without.
         root_path: Maybe<RootPath> { placeholder: "PATH", shared_variable: Some("SCRIPT_NAME") };
 
         /// The folder that is first on the import path.

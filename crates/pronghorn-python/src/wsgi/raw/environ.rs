@@ -94,14 +94,14 @@ impl Environ {
                 self.set_forwarded(&environ, exchange)?;
             }
             connection.heads.note(rest, &environ)?;
-            self.set_target(&environ, request)?;
+            self.set_target(&environ, request, exchange)?;
             return Ok(environ);
         };
         if let Some(same) = fields.below.recall(target) {
             return same.environ(py);
         }
         let environ = fields.environ(py)?;
-        self.set_target(&environ, request)?;
+        self.set_target(&environ, request, exchange)?;
         fields.below.note(target, &environ)?;
         Ok(environ)
     }
@@ -122,7 +122,12 @@ impl Environ {
 
     /// The template says that the query is empty.
     #[inline]
-    fn set_target(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
+    fn set_target(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        request: Request<'_>,
+        exchange: &Exchange<'_>,
+    ) -> PyResult<()> {
         let py = environ.py();
         let target = &request.head.target;
         let (raw, path) = (target.raw.of(request.bytes), target.path.of(request.bytes));
@@ -144,12 +149,26 @@ impl Environ {
             Form::Origin if as_sent => {
                 set(environ, &self.names.path_info, &self.texts.text(py, path)?)
             }
-            form => self.set_path(environ, form, path),
+            form => self.set_path(environ, form, path, self.in_path(request, exchange)),
         }
     }
 
-    /// `PATH_INFO` is what follows the mount point; a path outside it is not under `SCRIPT_NAME` at all.
-    fn set_path(&self, environ: &Bound<'_, PyDict>, form: Form, path: &[u8]) -> PyResult<()> {
+    /// The mount point that may be in the path: a proxy that names another has taken that off.
+    fn in_path(&self, request: Request<'_>, exchange: &Exchange<'_>) -> &[u8] {
+        match request.head.is_forwarded() && exchange.forwarded().mount_point.is_some() {
+            true => b"",
+            false => &self.script_name,
+        }
+    }
+
+    /// `PATH_INFO` is what follows the mount point, or the whole path if that does not begin with it: a proxy may have taken it off.
+    fn set_path(
+        &self,
+        environ: &Bound<'_, PyDict>,
+        form: Form,
+        path: &[u8],
+        mount_point: &[u8],
+    ) -> PyResult<()> {
         let mut decoded = Vec::new();
         percent::decode_path(path, &mut decoded);
         // An absolute target may stop after its authority: that is the root (RFC 9112 section 3.2.1).
@@ -158,11 +177,8 @@ impl Environ {
             (Form::Asterisk, _) => b"*",
             (_, path) => path,
         };
-        let inside = path.strip_prefix(self.script_name.as_slice());
+        let inside = path.strip_prefix(mount_point);
         let inside = inside.filter(|rest| matches!(rest, [] | [b'/', ..]));
-        if inside.is_none() {
-            set(environ, &self.names.script_name, self.names.empty.bind(environ.py()))?;
-        }
         let path_info = self.texts.text(environ.py(), inside.unwrap_or(path))?;
         set(environ, &self.names.path_info, &path_info)
     }
