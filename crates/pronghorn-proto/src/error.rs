@@ -59,6 +59,14 @@ pub enum Error {
     Expectation,
     /// A WebSocket handshake of a version other than 13.
     WebSocketVersion,
+    /// A WebSocket handshake without a key of 16 bytes in base64, or with more than one.
+    WebSocketKey,
+    /// A WebSocket handshake with a body.
+    WebSocketBody,
+    /// A WebSocket handshake that offers subprotocols whose names are not tokens.
+    WebSocketProtocol,
+    /// A WebSocket handshake whose list of extensions is malformed.
+    WebSocketExtensions,
     /// A field line exceeds `Limits::field`.
     FieldTooLarge,
     /// The field lines together exceed `Limits::fields`.
@@ -83,6 +91,7 @@ impl Error {
             ContentLength | TransferEncoding | FramingConflict | TransferEncodingInHttp10 => 400,
             ChunkSize | ChunkExtension | ChunkEnd | Trailer | TrailerForbidden => 400,
             BodyTruncated => 400,
+            WebSocketKey | WebSocketBody | WebSocketProtocol | WebSocketExtensions => 400,
             HeadTimeout | BodyTimeout => 408,
             BodyTooLarge | ChunkExtensionsTooLarge | TrailersTooLarge => 413,
             RequestLineTooLong => 414,
@@ -127,6 +136,12 @@ impl Error {
             RequestLineTooLong => "The request line is longer than this server accepts.",
             Expectation => "The only expectation this server can meet is 100-continue.",
             WebSocketVersion => "This server speaks version 13 of the WebSocket protocol.",
+            WebSocketKey => "Sec-WebSocket-Key must be sent once: 16 bytes in base64.",
+            WebSocketBody => "The handshake of a WebSocket must not have a body.",
+            WebSocketProtocol => "Sec-WebSocket-Protocol must be a list of names.",
+            WebSocketExtensions => {
+                "Sec-WebSocket-Extensions is malformed; write it as name; param=value, name."
+            }
             FieldTooLarge => "A header line is longer than this server accepts.",
             FieldsTooLarge => "The headers together are larger than this server accepts.",
             TooManyFields => "There are more header lines than this server accepts.",

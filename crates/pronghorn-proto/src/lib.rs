@@ -1,8 +1,9 @@
-//! HTTP/1.1 without I/O: what the bytes of a connection mean.
+//! HTTP/1.1 and WebSockets without I/O: what the bytes of a connection mean.
 //!
 //! Nothing here knows sockets, clocks, threads or Python. A [`HeadScanner`] reads the lines of a
 //! request head, a [`RequestHead`] says what they ask for, a [`BodyDecoder`] finds the body, and every
-//! way to refuse a request is an [`Error`] with one status. Sizes are bounded by [`Limits`].
+//! way to refuse a request is an [`Error`] with one status. Sizes are bounded by [`Limits`]. What follows
+//! an upgrade is in [`websocket`].
 //!
 //! The outcome never depends on how the bytes were cut, and no input takes more than linear work.
 
@@ -25,6 +26,7 @@ pub mod state;
 pub mod status;
 pub mod target;
 pub mod trace;
+pub mod websocket;
 
 mod charset;
 mod trailer;

@@ -27,6 +27,30 @@ pub fn write_head(
     request: &RequestFacts,
     server: &ServerFields<'_>,
 ) {
+    put_start(out, status, reason, fields, server);
+    put_framing(out, plan);
+    put_connection(out, plan.persistent, request.http11);
+}
+
+/// Appends the beginning of the response 101 to `out`: the status line, the server's fields and
+/// those of the application. What is switched to, and the empty line, is the caller's to add.
+pub(crate) fn write_switching(
+    out: &mut Vec<u8>,
+    fields: &ResponseFields,
+    server: &ServerFields<'_>,
+) {
+    put_start(out, 101, b"Switching Protocols", fields, server);
+}
+
+/// The head up to the fields of framing and connection.
+#[inline]
+fn put_start(
+    out: &mut Vec<u8>,
+    status: u16,
+    reason: &[u8],
+    fields: &ResponseFields,
+    server: &ServerFields<'_>,
+) {
     let server_value = server.server.filter(|_| !fields.has_server());
     let request_id = server.request_id.filter(|_| !fields.has_request_id());
     let given = reason.len() + fields.bytes().len() + server_value.map_or(0, <[u8]>::len);
@@ -46,8 +70,6 @@ pub fn write_head(
         out.extend_from_slice(b"\r\n");
     }
     out.extend_from_slice(fields.bytes());
-    put_framing(out, plan);
-    put_connection(out, plan.persistent, request.http11);
 }
 
 /// A response that the server makes itself.

@@ -14,5 +14,6 @@ mod plan;
 pub use body::{BodyWriter, End, LAST_CHUNK, Short, chunk_head};
 pub use field_error::{FieldError, FieldFault};
 pub use fields::ResponseFields;
+pub(crate) use head::write_switching;
 pub use head::{CONTINUE, Refusal, ServerFields, error_response, refusal_response, write_head};
 pub use plan::{BodyFraming, BodySize, Plan, RequestFacts, plan};
