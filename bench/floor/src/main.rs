@@ -5,7 +5,10 @@
 //! to close. Every request of the load generators arrives whole in one segment, so each `recv` is
 //! taken as one request: that is what makes this a floor and not a server.
 //!
-//! `floor [PORT]` serves 127.0.0.1 and prints the port it got (0 or none: a free one).
+//! `floor [PORT [websocket]]` serves 127.0.0.1 and prints the port it got (0 or none: a free one). With `websocket`
+//! it shakes hands and echoes messages instead.
+
+mod websocket;
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -21,7 +24,9 @@ fn main() -> std::io::Result<()> {
     let address: SocketAddrV4 = net::getsockname(&listener)?.try_into()?;
     println!("{}", address.port());
     std::io::stdout().flush()?;
-    Server::new(listener)?.run()?;
+    let websocket = std::env::args().nth(2).as_deref() == Some("websocket");
+    let answer = if websocket { websocket::answer } else { answer };
+    Server::new(listener, answer)?.run()?;
     Ok(())
 }
 
@@ -49,14 +54,18 @@ struct Server {
     /// The open connections, each at the index of its descriptor's number.
     connections: Vec<Option<OwnedFd>>,
     request: Box<[u8]>,
+    answer: Answer,
 }
 
+/// Reads from a connection and answers; false ends it.
+type Answer = fn(&OwnedFd, &mut [u8]) -> bool;
+
 impl Server {
-    fn new(listener: OwnedFd) -> rustix::io::Result<Self> {
+    fn new(listener: OwnedFd, answer: Answer) -> rustix::io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, key(&listener), epoll::EventFlags::IN)?;
         let request = vec![0; REQUEST_SIZE].into_boxed_slice();
-        Ok(Self { epoll, listener, connections: Vec::new(), request })
+        Ok(Self { epoll, listener, connections: Vec::new(), request, answer })
     }
 
     /// Serves until the kernel reports an error that is not of one connection.
@@ -102,17 +111,20 @@ impl Server {
 
     fn answer(&mut self, index: usize) {
         let Some(connection) = &self.connections[index] else { return };
-        let keep = match net::recv(connection, &mut *self.request, net::RecvFlags::empty()) {
-            Ok((0, _)) => false,
-            Ok((length, _)) => {
-                let sent = net::send(connection, RESPONSE, net::SendFlags::NOSIGNAL);
-                sent == Ok(RESPONSE.len()) && !wants_close(&self.request[..length])
-            }
-            Err(error) => error == Errno::AGAIN || error == Errno::INTR,
-        };
-        if !keep {
+        if !(self.answer)(connection, &mut self.request) {
             self.connections[index] = None; // dropping the descriptor closes it
         }
+    }
+}
+
+fn answer(connection: &OwnedFd, request: &mut [u8]) -> bool {
+    match net::recv(connection, &mut *request, net::RecvFlags::empty()) {
+        Ok((0, _)) => false,
+        Ok((length, _)) => {
+            let sent = net::send(connection, RESPONSE, net::SendFlags::NOSIGNAL);
+            sent == Ok(RESPONSE.len()) && !wants_close(&request[..length])
+        }
+        Err(error) => error == Errno::AGAIN || error == Errno::INTR,
     }
 }
 
@@ -139,7 +151,7 @@ fn field_value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 const BACKLOG: i32 = 4096;
 const EVENTS: usize = 256;
-const REQUEST_SIZE: usize = 16 * 1024;
+const REQUEST_SIZE: usize = 32 * 1024;
 const RESPONSE: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 14\r\n\r\nHello, World!\n";
 
