@@ -62,7 +62,7 @@ class Server:
 
     def clock(self):
         """Return a `CpuClock` of now."""
-        return CpuClock(sum(map(_cpu_seconds, self._tree())), _core_busy_seconds(SERVER_CORE))
+        return CpuClock(sum(map(cpu_seconds, self._tree())), _core_busy_seconds(SERVER_CORE))
 
     def memory(self):
         """Return the proportional and the resident set size of the whole tree, in KiB, as a dict."""
@@ -138,7 +138,7 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def _cpu_seconds(pid):
+def cpu_seconds(pid):
     """User and system time of a process, its ended threads and its waited-for children."""
     fields = _stat_fields(pid)
     return sum(int(fields[index]) for index in STAT_TIMES) / TICKS if fields else 0.0

@@ -7,7 +7,7 @@ import tempfile
 import time
 
 from process import Server, free_port
-from servers import BENCH, ROOT
+from spec import BENCH, ROOT
 
 sys.path.append(str(ROOT / "tests"))
 from harness import fleet  # noqa: E402

@@ -10,28 +10,40 @@ from datetime import datetime
 from pathlib import Path
 
 from install import installed_versions
-from servers import BENCH
+from spec import BENCH, BIN
 
-# For each workload: the number that is compared, and whether less of it is better.
+# For each workload: the numbers that are compared, and whether less of each is better.
+CPU = (("cpu_us", True),)
+RATE_AND_CPU = (("rate", False), ("cpu_us", True))
+ECHOES = ("ws-echo-1", "ws-echo-32", "ws-echo-256", "ws-echo-1-16k", "ws-echo-32-16k", "ws-echo-256-16k")
 COMPARED = {
-    "hello": ("cpu_us", True),
-    "close": ("cpu_us", True),
-    "json": ("cpu_us", True),
-    "echo": ("cpu_us", True),
-    "mixed": ("rate", False),
-    "idle": ("bytes_each", True),
-    "memory": ("pss_kib", True),
-    "options": ("cpu_us", True),
-    "start": ("start_ms", True),
-    "roll": ("times_p99", True),
+    "hello": CPU,
+    "close": CPU,
+    "json": CPU,
+    "echo": CPU,
+    "mixed": (("rate", False),),
+    "idle": (("bytes_each", True),),
+    "memory": (("pss_kib", True),),
+    "options": CPU,
+    "start": (("start_ms", True),),
+    "roll": (("times_p99", True),),
+    "asgi-hello": CPU,
+    "asgi-json": CPU,
+    "asgi-echo": CPU,
+    "asgi-stream": CPU,
+    "asgi-memory": (("pss_kib", True),),
+    "asgi-blocked": (("delay_ms", True),),
+    **dict.fromkeys(ECHOES, RATE_AND_CPU),
+    "ws-broadcast": RATE_AND_CPU,
+    "ws-idle": (("server_bytes", True),),
 }
+FLOORS = ("floor", "floor-websocket")
 
 # Where ours are compared with each other: the server all are divided by.
 OWN_REFERENCES = {"options": "pronghorn"}
 
 # The columns of the tables: heading, how a cell is written, and the number it shows.
-LOAD_COLUMNS = (
-    ("requests/s", "{:,.0f}", "rate"),
+LATENCY_AND_COST = (
     ("p50 ms", "{:.3f}", "p50_ms"),
     ("p99 ms", "{:.3f}", "p99_ms"),
     ("cpu us", "{:.2f}", "cpu_us"),
@@ -40,6 +52,10 @@ LOAD_COLUMNS = (
     ("load", "{:.0%}", "generator_busy"),
     ("others", "{:.0%}", "foreign_busy"),
 )
+LOAD_COLUMNS = (("requests/s", "{:,.0f}", "rate"), *LATENCY_AND_COST)
+MESSAGE_COLUMNS = (("messages/s", "{:,.0f}", "rate"), *LATENCY_AND_COST)
+HEADINGS = {"rate": "rate", "cpu_us": "cpu"}
+MEMORY_COLUMNS = (("PSS MB", "{:.1f}", "pss_mb"), ("RSS MB", "{:.1f}", "rss_mb"))
 COLUMNS = {
     "mixed": (("slow/s", "{:.0f}", "slow_rate"), *LOAD_COLUMNS),
     "idle": (
@@ -52,7 +68,27 @@ COLUMNS = {
         ("p99 ms", "{:.3f}", "p99_ms"),
         ("PSS MB", "{:.1f}", "pss_mb"),
     ),
-    "memory": (("PSS MB", "{:.1f}", "pss_mb"), ("RSS MB", "{:.1f}", "rss_mb")),
+    **dict.fromkeys(ECHOES, MESSAGE_COLUMNS),
+    "ws-broadcast": (("deliveries/s", "{:,.0f}", "rate"), *LATENCY_AND_COST),
+    "ws-idle": (
+        ("held", "{:,.0f}", "held"),
+        ("kept", "{:,.0f}", "kept"),
+        ("bytes each", "{:,.0f}", "bytes_each"),
+        ("application's", "{:,.0f}", "application_bytes"),
+        ("server's", "{:,.0f}", "server_bytes"),
+        ("PSS MB", "{:.1f}", "pss_mb"),
+    ),
+    "asgi-blocked": (
+        ("health ms", "{:.2f}", "health_ms"),
+        ("blocked", "{:.2f}", "health_ms_blocked"),
+        ("metrics ms", "{:.2f}", "metrics_ms"),
+        ("blocked", "{:.2f}", "metrics_ms_blocked"),
+        ("head late ms", "{:.2f}", "head_ms"),
+        ("blocked", "{:.2f}", "head_ms_blocked"),
+        ("delay ms", "{:.2f}", "delay_ms"),
+    ),
+    "asgi-memory": MEMORY_COLUMNS,
+    "memory": MEMORY_COLUMNS,
     "start": (("start ms", "{:.0f}", "start_ms"),),
     "roll": (
         ("p50 ms", "{:.3f}", "p50_ms"),
@@ -92,7 +128,7 @@ def machine():
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "kernel": platform.release(),
-        "python": platform.python_version(),
+        "python": _first_line(BIN / "python", "--version").removeprefix("Python "),
         "wrk": _first_line("wrk", "-v"),
         "ab": _first_line("ab", "-V"),
         "rustc": _first_line("rustc", "--version"),
@@ -105,33 +141,40 @@ def table(workload, specs, samples):
     measured = [spec for spec in specs if samples.get(spec.name)]
     if not measured:
         return "no server was measured"
-    columns = COLUMNS.get(workload, LOAD_COLUMNS)
-    references = _references(workload, measured, samples)
-    headings = ["server", "threads", *(heading for heading, _, _ in columns), *(f"x {name}" for name in references)]
+    columns = [*COLUMNS.get(workload, LOAD_COLUMNS)]
+    ratios = [
+        (key, name) for key, less in COMPARED[workload] for name in _references(workload, key, less, measured, samples)
+    ]
+    headings = ["server", "threads", *(heading for heading, _, _ in columns), *_ratio_headings(workload, ratios)]
     lines = [_row(headings), _row(["---"] + ["--:"] * (len(headings) - 1))]
     for spec in measured:
         cells = [_cell(form, _median(samples[spec.name], key)) for _, form, key in columns]
-        ratios = [_cell("{:.2f}", _ratio(workload, samples, spec.name, other)) for other in references]
-        lines.append(_row([spec.name, str(spec.threads or "inline"), *cells, *ratios]))
+        cells += [_cell("{:.2f}", _ratio(key, samples, spec.name, other)) for key, other in ratios]
+        lines.append(_row([spec.name, str(spec.threads or "inline"), *cells]))
     return "\n".join(lines)
 
 
-def _references(workload, measured, samples):
+def _ratio_headings(workload, ratios):
+    """Name the servers all are divided by, and the number where several are compared."""
+    several = len(COMPARED[workload]) > 1
+    return [f"x {name}{f' ({HEADINGS[key]})' if several else ''}" for key, name in ratios]
+
+
+def _references(workload, key, less, measured, samples):
     """Return the servers all are divided by: the floor, where it does the same work, and the best peer, or one of ours."""
     own = OWN_REFERENCES.get(workload)
     if own in {spec.name for spec in measured}:
         return [own]
-    floor = [spec.name for spec in measured if spec.name == "floor" and COMPARED[workload][0] == "cpu_us"]
-    best = _best_peer(workload, measured, samples)
+    floor = [spec.name for spec in measured if spec.name in FLOORS and key == "cpu_us"]
+    best = _best_peer(key, less, measured, samples)
     return floor + ([best] if best else [])
 
 
-def _best_peer(workload, measured, samples):
-    """Return the name of the peer that is best at the compared number.
+def _best_peer(key, less, measured, samples):
+    """Return the name of the peer that is best at the number `key`.
 
     A peer is ranked by its distance from the best of each round: plain medians would rank the noise of rounds.
     """
-    key, less = COMPARED[workload]
     pick = min if less else max
     peers = [spec.name for spec in measured if spec.package]
     values = {name: [sample[key] for sample in samples[name]] for name in peers}
@@ -143,9 +186,8 @@ def _best_peer(workload, measured, samples):
     return pick(ranked, key=lambda name: statistics.median(map(operator.truediv, ranked[name], best)))
 
 
-def _ratio(workload, samples, name, other):
-    """Return the median over the rounds of one server's compared number to another's in the same round."""
-    key = COMPARED[workload][0]
+def _ratio(key, samples, name, other):
+    """Return the median over the rounds of one server's number to another's in the same round."""
     ratios = [
         mine[key] / theirs[key]
         for mine, theirs in zip(samples[name], samples.get(other, ()), strict=False)

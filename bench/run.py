@@ -8,22 +8,24 @@ falls on all of them alike.
 import argparse
 import sys
 import tempfile
-from pathlib import Path
 
 import install
 import report
 from load import LoadError
+from measuring import ColdWorkload, WrongAnswer
 from process import NotReady, Server, free_port, priority
-from servers import BENCH, all_servers
-from workloads import WORKLOADS, ColdWorkload, WrongAnswer
+from servers import all_servers
+from spec import BENCH
+from workloads import GROUPS, WORKLOADS
 
 
 def main():
     """Install, build, measure and report what the command line asks for."""
     options = _parse_options()
     install.check_tools()
-    specs = [spec for spec in all_servers(install.build_programs()) if spec.name in options.servers]
-    install.install_peers(sorted({spec.package for spec in specs if spec.package}))
+    specs = [spec for spec in all_servers() if _is_chosen(spec, options)]
+    install.build_programs(specs)
+    install.install(specs)
     specs = [spec for spec in specs if _is_there(spec)]
     with priority(options.nice):
         for workload in options.workload:
@@ -68,6 +70,10 @@ def measure_once(workload, spec, seconds):
             return workload.measure(server, seconds)
 
 
+def _is_chosen(spec, options):
+    return spec.name in options.servers and not spec.workloads.isdisjoint(options.workload)
+
+
 def _is_there(spec):
     if spec.program().exists():
         return True
@@ -76,7 +82,17 @@ def _is_there(spec):
 
 
 def _summary(sample):
-    shown = ("start_ms", "rate", "p99_ms", "p99_ms_rolling", "cpu_us", "bytes_each", "pss_kib")
+    shown = (
+        "start_ms",
+        "rate",
+        "p99_ms",
+        "p99_ms_rolling",
+        "cpu_us",
+        "bytes_each",
+        "server_bytes",
+        "delay_ms",
+        "pss_kib",
+    )
     return ", ".join(f"{key} {sample[key]:,.2f}" for key in shown if sample.get(key) is not None)
 
 
@@ -86,10 +102,10 @@ def _tell(message):
 
 def _parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    servers = [spec.name for spec in all_servers(Path())]
-    for option, names in (("--workload", list(WORKLOADS)), ("--servers", servers)):
-        help_text = f"some of {','.join(names)}; default: all"
-        parser.add_argument(option, type=_chosen_from(names), default=names, metavar="A,B", help=help_text)
+    servers = [spec.name for spec in all_servers()]
+    for option, names, groups in (("--workload", list(WORKLOADS), GROUPS), ("--servers", servers, {})):
+        help_text = f"some of {','.join([*groups, *names])}; default: all"
+        parser.add_argument(option, type=_chosen_from(names, groups), default=names, metavar="A,B", help=help_text)
     parser.add_argument("--rounds", type=int, default=5, help="default: 5")
     parser.add_argument("--seconds", type=int, default=5, help="of load for a server in a round; default: 5")
     parser.add_argument("--nice", type=int, default=0, help="priority of servers and load, from -20; default: 0")
@@ -101,12 +117,13 @@ def _parse_options():
     return options
 
 
-def _chosen_from(known):
+def _chosen_from(known, groups):
     def parse(text):
-        names = [name for name in text.split(",") if name]
+        words = [word for word in text.split(",") if word]
+        names = [name for word in words for name in groups.get(word, [word])]
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise argparse.ArgumentTypeError(f"no {', '.join(unknown)}: choose from {', '.join(known)}")
+            raise argparse.ArgumentTypeError(f"no {', '.join(unknown)}: choose from {', '.join([*groups, *known])}")
         return names
 
     return parse

@@ -3,19 +3,17 @@
 import http.client
 import json
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 
+import blocked
 import load
 import production
-from process import LOAD_CORE
-from servers import BENCH
+import websocket
+from measuring import ColdWorkload, Workload, WrongAnswer, client, loaded
+from spec import BENCH
 
 ECHO_BODY = b"0123456789abcdef" * 6400
+STREAM_BYTES = 64 * 1024
 CONNECTIONS = 64
 ECHO_CONNECTIONS = 32
 CLOSE_CLIENTS = 100
@@ -24,33 +22,6 @@ SLOW_CONNECTIONS = 6
 IDLE_CONNECTIONS = 10_000
 WARM_UP_SECONDS = 1
 REPLY_SECONDS = 10
-
-
-class WrongAnswer(Exception):
-    """A server whose answer to a workload is not the application's."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A workload: the callable of `bench_app` it serves, its check (given a port) and its measurement.
-
-    `measure` takes a running `process.Server` and seconds, and returns a dict of numbers: `requests`, `rate` (a
-    second), `p50_ms`, `p99_ms`, `cpu_us` and `core_us` (a request), `server_busy` and `foreign_busy` (the
-    share of the server's core that went to it and to others), `generator_busy`, `pss_kib` and `rss_kib`, as far as they
-    apply, and those of its own.
-    """
-
-    app: str
-    check: Callable
-    measure: Callable
-
-
-@dataclass(frozen=True)
-class ColdWorkload:
-    """A workload that starts its servers itself: `measure` takes a `servers.ServerSpec`, `app` and seconds."""
-
-    app: str
-    measure: Callable
 
 
 def check_hello(port):
@@ -100,17 +71,17 @@ def check_mixed(port):
 def measure_hello(server, seconds):
     """64 kept-alive connections, each asking again as soon as it is answered."""
     load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
-    return _loaded(server, lambda: load.wrk(server.port, CONNECTIONS, seconds))
+    return loaded(server, lambda: load.wrk(server.port, CONNECTIONS, seconds))
 
 
 def measure_close(server, seconds):
     """100 clients that open a connection for each request."""
-    return _loaded(server, lambda: load.ab(server.port, CLOSE_CLIENTS, seconds))
+    return loaded(server, lambda: load.ab(server.port, CLOSE_CLIENTS, seconds))
 
 
 def measure_echo(server, seconds):
     """32 kept-alive connections that post 100 KB and read it back."""
-    sample = _loaded(server, lambda: load.wrk(server.port, ECHO_CONNECTIONS, seconds, script=BENCH / "echo.lua"))
+    sample = loaded(server, lambda: load.wrk(server.port, ECHO_CONNECTIONS, seconds, script=BENCH / "echo.lua"))
     if sample["bytes_per_reply"] < len(ECHO_BODY):
         raise WrongAnswer(f"{sample['bytes_per_reply']} bytes a reply: bodies were cut")
     return sample
@@ -123,11 +94,28 @@ def measure_mixed(server, seconds):
     took is divided by the fast requests.
     """
     slow_seconds = seconds + WARM_UP_SECONDS
-    with _client("slow_clients.py", server.port, SLOW_CONNECTIONS, slow_seconds) as slow:
+    with client("slow_clients.py", server.port, SLOW_CONNECTIONS, slow_seconds) as slow:
         load.wrk(server.port, FAST_CONNECTIONS, WARM_UP_SECONDS)
-        sample = _loaded(server, lambda: load.wrk(server.port, FAST_CONNECTIONS, seconds))
+        sample = loaded(server, lambda: load.wrk(server.port, FAST_CONNECTIONS, seconds))
         answered = int(slow.communicate(timeout=slow_seconds + load.GRACE_SECONDS)[0])
     return sample | {"slow_rate": answered / slow_seconds}
+
+
+def check_stream(port):
+    """Expect 64 KB."""
+    status, body = _fetch(port, "GET", "/")
+    if status != 200 or len(body) != STREAM_BYTES:
+        raise WrongAnswer(f"status {status} and {len(body)} bytes instead of {STREAM_BYTES}")
+
+
+def measure_stream(server, seconds):
+    """Bodies of 64 KB in 64 pieces; any connection closed or reply cut short is an error."""
+    script = BENCH / "sizes.lua"
+    load.wrk(server.port, ECHO_CONNECTIONS, WARM_UP_SECONDS, script=script)
+    sample = loaded(server, lambda: load.wrk(server.port, ECHO_CONNECTIONS, seconds, script=script))
+    if sample["bytes_per_reply"] < STREAM_BYTES:
+        raise WrongAnswer(f"{sample['bytes_per_reply']} bytes a reply: bodies were cut")
+    return sample
 
 
 def measure_memory(server, seconds):
@@ -144,7 +132,7 @@ def measure_idle(server, seconds):
     """
     load.wrk(server.port, CONNECTIONS, WARM_UP_SECONDS)
     alone, memory_alone = load.wrk(server.port, 1, seconds), server.memory()
-    with _client("idle_clients.py", server.port, IDLE_CONNECTIONS) as idle:
+    with client("idle_clients.py", server.port, IDLE_CONNECTIONS) as idle:
         held = int(idle.stdout.readline())
         memory_held = server.memory()
         crowded = load.wrk(server.port, 1, seconds)
@@ -159,33 +147,6 @@ def measure_idle(server, seconds):
         "p50_ms": crowded.p50_ms,
         "p99_ms": crowded.p99_ms,
     }
-
-
-def _loaded(server, generate):
-    """Run one load and return what it gave and what it cost the server."""
-    before, began = server.clock(), time.monotonic()
-    result = generate()
-    after, elapsed = server.clock(), time.monotonic() - began
-    tree, core = after.tree - before.tree, after.core - before.core
-    costs = {
-        "cpu_us": tree / result.requests * 1e6,
-        "core_us": core / result.requests * 1e6,
-        "server_busy": tree / elapsed,
-        "foreign_busy": max(0.0, core - tree) / elapsed,
-    }
-    return asdict(result) | costs | server.memory()
-
-
-@contextmanager
-def _client(program, *arguments):
-    """Run one of our client programs on the load's core; it is ended with the block."""
-    command = ["taskset", "-c", str(LOAD_CORE), sys.executable, BENCH / program, *map(str, arguments)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as client:
-        try:
-            yield client
-        finally:
-            client.kill()
 
 
 def _fetch(port, method, path, body=None):
@@ -215,4 +176,25 @@ WORKLOADS = {
     "options": Workload("hello", check_hello, measure_hello),
     "start": ColdWorkload("hello", production.measure_start),
     "roll": Workload("numbered", check_numbered, production.measure_roll),
+    "asgi-hello": Workload("hello", check_hello, measure_hello),
+    "asgi-json": Workload("json_records", check_json, measure_hello),
+    "asgi-echo": Workload("echo", check_echo, measure_echo),
+    "asgi-stream": Workload("stream", check_stream, measure_stream),
+    "asgi-memory": Workload("hello", check_hello, measure_memory),
+    "asgi-blocked": Workload("blocking", check_hello, blocked.measure_blocked),
+    "ws-echo-1": websocket.echo_workload(1, 16),
+    "ws-echo-32": websocket.echo_workload(32, 16),
+    "ws-echo-256": websocket.echo_workload(256, 16),
+    "ws-echo-1-16k": websocket.echo_workload(1, 16 * 1024),
+    "ws-echo-32-16k": websocket.echo_workload(32, 16 * 1024),
+    "ws-echo-256-16k": websocket.echo_workload(256, 16 * 1024),
+    "ws-broadcast": Workload("ws_broadcast", websocket.check_by_load, websocket.measure_broadcast),
+    "ws-idle": Workload("ws_echo", websocket.check_by_load, websocket.measure_idle),
+}
+
+# Names that stand for several: what is asked of applications of one kind.
+GROUPS = {
+    "wsgi": [name for name in WORKLOADS if not name.startswith(("asgi-", "ws-"))],
+    "asgi": [name for name in WORKLOADS if name.startswith("asgi-")],
+    "websocket": [name for name in WORKLOADS if name.startswith("ws-")],
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sys
 import time
@@ -95,7 +94,7 @@ class Started:
 
 def contestants() -> list[Contestant]:
     """Pronghorn and its peers, in the order of the columns."""
-    specs = {spec.name: spec for spec in servers.all_servers(Path(os.devnull))}
+    specs = {spec.name: spec for spec in servers.all_servers()}
     return [Contestant("pronghorn", None), *(Contestant(name, specs[spec]) for name, spec in PEERS.items())]
 
 
