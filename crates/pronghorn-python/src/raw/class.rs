@@ -148,6 +148,6 @@ const END_OF_MEMBERS: ffi::PyMemberDef =
     ffi::PyMemberDef { name: ptr::null(), type_code: 0, offset: 0, flags: 0, doc: ptr::null() };
 
 /// One slot of a type.
-fn slot(slot: c_int, pfunc: *mut c_void) -> ffi::PyType_Slot {
+pub(crate) fn slot(slot: c_int, pfunc: *mut c_void) -> ffi::PyType_Slot {
     ffi::PyType_Slot { slot, pfunc }
 }

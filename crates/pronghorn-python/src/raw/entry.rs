@@ -25,13 +25,13 @@ pub(crate) unsafe fn enter<'py>(
 
 /// What `f` gives; a panic is an error.
 #[inline]
-fn guarded<R>(f: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+pub(crate) fn guarded<R>(f: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| Err(panicked()))
 }
 
 /// Leaves `error` to the interpreter, which null tells of it. The thread must be attached.
 #[cold]
-fn raise(error: PyErr) -> *mut ffi::PyObject {
+pub(crate) fn raise(error: PyErr) -> *mut ffi::PyObject {
     Python::attach(|py| error.restore(py));
     ptr::null_mut()
 }

@@ -1,0 +1,3 @@
+//! ASGI 3.0: one request becomes one task.
+
+mod raw;

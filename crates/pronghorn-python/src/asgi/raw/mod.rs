@@ -1,0 +1,12 @@
+//! The raw CPython path of ASGI: `receive`, `send`, what they give to be awaited, and the coroutine that a task runs. It builds on
+//! [`crate::raw`], whose rules it keeps.
+
+mod awaitable;
+mod call;
+mod callable;
+mod coroutine;
+mod steps;
+mod types;
+
+pub(super) use call::{Call, Conversation, Ended, Operation, Outcome, Sent};
+pub(super) use types::Types;

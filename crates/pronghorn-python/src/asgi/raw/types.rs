@@ -1,0 +1,86 @@
+//! The types of the objects of a request, and what all of them share.
+
+use std::rc::Rc;
+
+use pyo3::prelude::*;
+
+use super::{
+    awaitable::{Done, Wait},
+    call::Call,
+    callable,
+    coroutine::Driven,
+    steps,
+};
+use crate::raw::{Callable, Class};
+
+/// The types of one event loop.
+pub(in crate::asgi) struct Types {
+    receive: Class<Callable<Rc<Call>>>,
+    send: Class<Callable<Rc<Call>>>,
+    driven: Class<Driven>,
+    pub(super) wait: Class<Wait>,
+    /// The one awaitable that is done from the start.
+    pub(super) done: Py<PyAny>,
+    /// `create_future` of the loop.
+    pub(super) create_future: Py<PyAny>,
+}
+
+impl Types {
+    /// Makes the types; `create_future` is the method of the loop that runs.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(in crate::asgi) fn new(
+        py: Python<'_>,
+        create_future: Bound<'_, PyAny>,
+    ) -> PyResult<Rc<Self>> {
+        let done = steps::class(py, c"pronghorn.Done")?;
+        Ok(Rc::new(Types {
+            receive: Class::callable(py, c"pronghorn.receive")?,
+            send: Class::callable(py, c"pronghorn.send")?,
+            driven: steps::class(py, c"pronghorn.Application")?,
+            wait: steps::class(py, c"pronghorn.Wait")?,
+            done: done.instance(py, Done)?.unbind(),
+            create_future: create_future.unbind(),
+        }))
+    }
+
+    /// The `receive` of `call`.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(in crate::asgi) fn receive<'py>(
+        &self,
+        py: Python<'py>,
+        call: Rc<Call>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.receive.instance(py, Callable::new(callable::receive, call))
+    }
+
+    /// The `send` of `call`.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(in crate::asgi) fn send<'py>(
+        &self,
+        py: Python<'py>,
+        call: Rc<Call>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.send.instance(py, Callable::new(callable::send, call))
+    }
+
+    /// What a task runs for `call`: `awaitable`, which the application returned, and then [`Conversation::ended`].
+    ///
+    /// # Errors
+    /// `TypeError` when it cannot be awaited; `MemoryError`.
+    ///
+    /// [`Conversation::ended`]: super::Conversation::ended
+    pub(in crate::asgi) fn drive<'py>(
+        &self,
+        call: Rc<Call>,
+        awaitable: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = awaitable.py();
+        self.driven.instance(py, Driven::new(call, awaitable)?)
+    }
+}
