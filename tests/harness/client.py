@@ -70,6 +70,10 @@ class Client:
         self._reader.wait_for(wanted)
         return self._reader.received()
 
+    def read_exactly(self, length: int) -> bytes:
+        """The next so many bytes, past any response."""
+        return self._reader.take(length)
+
     def is_closed(self) -> bool:
         """Whether the server closed without another byte; waits for either up to the deadline."""
         return self._reader.at_end()

@@ -77,20 +77,27 @@ class ResponseReader:
         self._ended = False
 
     def read(self, method: str = "GET") -> Response:
-        """The next final response to a request with that method, with the interim (1xx) ones before it.
+        """The next final response to a request with that method, with the interim (1xx) ones before it. 101 is final.
 
         Raises Aborted when the connection ends first, MalformedResponse for anything that is not a response.
         """
         interim: list[Response] = []
         while True:
             response = self._read_head()
-            if response.status >= 200:
+            if response.status >= 200 or response.status == 101:
                 break
             interim.append(response)
         response.interim = interim
         response.framing = framing_of(response, method)
         self._read_body(response)
         return response
+
+    def take(self, length: int) -> bytes:
+        """The next so many bytes, which are not HTTP any more; raises Aborted when the connection ends first."""
+        while len(self._buffer) < length:
+            self._need(None)
+        taken, self._buffer = self._buffer[:length], self._buffer[length:]
+        return taken
 
     def at_end(self) -> bool:
         """Whether the connection has ended with no byte left unread; waits for a byte or the end."""
@@ -194,7 +201,7 @@ def framing_of(response: Response, method: str) -> str:
         raise MalformedResponse(f"Content-Length {length!r}")
     if response.status == 204 and (codings or length is not None):
         raise MalformedResponse("204 with a framing field")
-    if method == "HEAD" or response.status in (204, 304):
+    if method == "HEAD" or response.status in (101, 204, 304):
         return "none"
     if codings:
         return "chunked"
