@@ -77,6 +77,10 @@ bench: setup ## compare with other servers; needs wrk and apache2-utils
 conformance: setup ## try the protocol rules on every server, and write docs/conformance.md
 	$(BIN)/python conformance/run.py
 
+.PHONY: autobahn
+autobahn: setup ## run the Autobahn test suite for WebSockets, some minutes, and write what came of it into docs/conformance.md
+	$(BIN)/python conformance/autobahn.py
+
 .PHONY: docs
 docs: setup ## write docs/settings.md from the table of settings
 	$(BIN)/pronghorn --reference > docs/settings.md

@@ -54,7 +54,7 @@ def main(names: list[str]) -> None:
     chosen = [one for one in contestants() if not names or one.name in names]
     verdicts = judge_all(chosen, checks)
     if not names:
-        GRID.write_text(page(chosen, checks, verdicts), "utf-8")
+        GRID.write_text(page(chosen, checks, verdicts) + of_autobahn(), "utf-8")
     for one in chosen:
         passed = sum(verdict == PASS for verdict in verdicts[one.name].values())
         print(f"{one.name}: {passed} of {len(checks)} checks passed")
@@ -121,6 +121,11 @@ def page(chosen: list[Contestant], checks: list[Check], verdicts: dict[str, Verd
         lines += [row([check.keeps, *(verdicts[one.name][check.keeps] for one in chosen)]) for check in group]
         lines.append("")
     return "\n".join(lines)
+
+
+def of_autobahn() -> str:
+    """The part of the page that conformance/autobahn.py writes, as it is."""
+    return "".join(GRID.read_text("utf-8").partition("\n## WebSocket\n")[1:])
 
 
 def names(chosen: list[Contestant]) -> list[str]:
