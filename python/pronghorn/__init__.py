@@ -13,7 +13,7 @@ def run(
     threads: int | None = None,
     **settings: object,
 ) -> None:
-    """Serve a WSGI application until INT or TERM, then let running requests end and return.
+    """Serve a WSGI or ASGI application until INT or TERM, then let running requests end and return.
 
     Call it from the main thread.
 

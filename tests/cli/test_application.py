@@ -30,12 +30,6 @@ def __getattr__(name):
     raise AttributeError(name)
 text = "not an application"
 """,
-    "asgi.py": """
-async def function(scope, receive, send): ...
-class Application:
-    async def __call__(self, scope, receive, send): ...
-instance = Application()
-""",
     "defaults.py": "def app(environ, start_response): ...\napplication = app\n",
     "lonely.py": "import json\nfrom os import path\ndef serve_it(environ, start_response): ...\n",
     "missing_inside.py": "import missing_library\n",
@@ -84,7 +78,7 @@ def modules(folder):
 def test_what_can_be_served(command, arguments):
     done = command("--check-config", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "The settings are valid and the application can be imported.\n"
+    assert done.stdout == "The settings are valid and the application can be imported. Its interface is wsgi.\n"
 
 
 @pytest.mark.parametrize(
@@ -99,10 +93,8 @@ def test_what_can_be_served(command, arguments):
         ("lonely", 'lonely has neither "application" nor "app". Is it lonely:serve_it?'),
         ("good:text", "good:text is no application. It is of type str, which cannot be called."),
         ("good:text()", "good:text is no factory. It is of type str, which cannot be called."),
-        ("good:make", "good:make takes no arguments."),
+        ("good:make", "good:make takes no arguments, so it looks like a factory."),
         ("good:gives_none()", "the factory good:gives_none gave None."),
-        ("asgi:function", "asgi:function is an ASGI application: calling it gives a coroutine."),
-        ("asgi:instance", "asgi:instance is an ASGI application: calling it gives a coroutine."),
     ],
 )
 def test_what_cannot_be_served_is_one_line_and_status_1(command, folder, app, message):

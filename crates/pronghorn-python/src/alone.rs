@@ -6,7 +6,7 @@ use std::time::Duration;
 use pronghorn_engine::{Control, Witness};
 use pyo3::prelude::*;
 
-use crate::app::StartError;
+use crate::app::{Application, StartError};
 use crate::identity::Identity;
 use crate::listening::{self, Manner};
 use crate::pid_file::PidFile;
@@ -18,12 +18,12 @@ use crate::systemd::{self, Notifier};
 ///
 /// # Errors
 /// What keeps it from starting.
-pub(crate) fn serve_alone<'py>(
-    py: Python<'py>,
+pub(crate) fn serve_alone(
+    py: Python<'_>,
     settings: &Settings,
     identity: &Identity,
     manner: &Manner,
-    load: impl FnOnce() -> Result<Bound<'py, PyAny>, StartError>,
+    load: impl FnOnce() -> Result<Application, StartError>,
 ) -> Result<(), StartError> {
     let listeners = listening::open_all(settings, manner, &systemd::inherited(py))?;
     let pid_file = settings.pid.as_deref().map(PidFile::create).transpose()?;

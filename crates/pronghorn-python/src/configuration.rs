@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use pronghorn_engine::{millis, random_number};
 use pyo3::prelude::*;
 
-use crate::app::{self, StartError};
+use crate::app::{self, Application, StartError};
 use crate::environ;
 use crate::identity::Identity;
 use crate::listening::Manner;
@@ -92,18 +92,18 @@ impl Configuration {
     ///
     /// # Errors
     /// It cannot be imported.
-    pub(crate) fn preloaded(&self, py: Python<'_>) -> Result<Option<Py<PyAny>>, StartError> {
+    pub(crate) fn preloaded(&self, py: Python<'_>) -> Result<Option<Application>, StartError> {
         let wanted = self.settings.preload.then(|| self.load(py));
-        Ok(wanted.transpose()?.map(Bound::unbind))
+        wanted.transpose()
     }
 
     /// Imports the application.
     ///
     /// # Errors
     /// It cannot be imported.
-    pub(crate) fn load<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>, StartError> {
+    pub(crate) fn load(&self, py: Python<'_>) -> Result<Application, StartError> {
         environ::add(py, &self.variables)?;
-        app::load(py, &self.spec, &self.settings.app_dir)
+        app::load(py, &self.spec, &self.settings.app_dir, self.settings.interface)
     }
 
     /// Where to listen. `systemd`: the sockets it opened.

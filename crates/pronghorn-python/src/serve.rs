@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pronghorn_engine::{
-    Config, Control, Deadlines, Early, Listener, Metrics, Replacement, Server, Witness,
+    Config, Control, Deadlines, Early, Handler, Listener, Metrics, Replacement, Server, Witness,
 };
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
 
-use crate::app::StartError;
+use crate::app::{Application, Interface, StartError};
 use crate::logging::Delivery;
 use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
@@ -63,10 +63,10 @@ pub(crate) trait Role {
 ///
 /// # Errors
 /// What keeps it from starting.
-pub(crate) fn serve<'py>(
-    py: Python<'py>,
+pub(crate) fn serve(
+    py: Python<'_>,
     settings: &Settings,
-    load: impl FnOnce() -> Result<Bound<'py, PyAny>, StartError>,
+    load: impl FnOnce() -> Result<Application, StartError>,
     listeners: Vec<Listener>,
     role: &mut dyn Role,
 ) -> Result<(), StartError> {
@@ -86,16 +86,7 @@ pub(crate) fn serve<'py>(
     if settings.debug {
         log::warn!("debug is on: clients see the tracebacks of failures");
     }
-    let options = WsgiOptions {
-        multithread: settings.threads > 1,
-        multiprocess: role.is_supervised(),
-        debug: settings.debug,
-        url_scheme: "http".to_owned(),
-        script_name: settings.root_path.clone().unwrap_or_default(),
-        listeners: listeners.iter().enumerate().map(as_the_application_sees).collect(),
-    };
-    let handler = WsgiHandler::new(py, application, options)
-        .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
+    let handler = handler(py, application, settings, &listeners, role)?;
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
     let delivery = Delivery::begin(py);
@@ -103,7 +94,7 @@ pub(crate) fn serve<'py>(
     let is_main = signals::put_aside(py);
     let control = if is_main { role.control() } else { Control::Nobody };
     let names = listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let served = Server::new(config, listeners, Arc::new(handler), control).and_then(|server| {
+    let served = Server::new(config, listeners, handler, control).and_then(|server| {
         server.adopt(early.map_or_else(Vec::new, Early::finish));
         role.ready(&names);
         py.detach(|| server.run())
@@ -115,6 +106,41 @@ pub(crate) fn serve<'py>(
     delivery.end(py);
     watch.into_iter().for_each(|watch| watch.end(py));
     served.map_err(|error| cannot_start(&error))
+}
+
+/// What calls the application for each request.
+fn handler(
+    py: Python<'_>,
+    application: Application,
+    settings: &Settings,
+    listeners: &[Listener],
+    role: &dyn Role,
+) -> Result<Arc<dyn Handler>, StartError> {
+    match application.interface {
+        Interface::Wsgi => {
+            let options = wsgi_options(settings, listeners, role);
+            let handler = WsgiHandler::new(py, application.callable.into_bound(py), options);
+            let handler = handler.map_err(|error| {
+                StartError::new(format!("the application cannot be served. {error}."))
+            })?;
+            Ok(Arc::new(handler))
+        }
+        Interface::Asgi => Err(StartError::new(
+            "the application is an ASGI application. This version serves WSGI. Name a WSGI callable, or serve it with an \
+             ASGI server.",
+        )),
+    }
+}
+
+fn wsgi_options(settings: &Settings, listeners: &[Listener], role: &dyn Role) -> WsgiOptions {
+    WsgiOptions {
+        multithread: settings.threads > 1,
+        multiprocess: role.is_supervised(),
+        debug: settings.debug,
+        url_scheme: "http".to_owned(),
+        script_name: settings.root_path.clone().unwrap_or_default(),
+        listeners: listeners.iter().enumerate().map(as_the_application_sees).collect(),
+    }
 }
 
 /// Tells people what is started.

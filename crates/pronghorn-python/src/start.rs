@@ -89,9 +89,13 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
     }
     let configuration = source.configure(py, gathered, settings)?;
     if action == Action::CheckConfig {
-        configuration.load(py)?;
+        let application = configuration.load(py)?;
         access_log::check(&configuration.settings)?;
-        return Ok(print("The settings are valid and the application can be imported.\n")?);
+        let interface = application.interface.name();
+        let told = format!(
+            "The settings are valid and the application can be imported. Its interface is {interface}.\n"
+        );
+        return Ok(print(&told)?);
     }
     if !configuration.settings.supervisor {
         serve_configured(py, &configuration)?;
@@ -120,10 +124,8 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     }
     prepare(&settings, &source.folder)?;
     environ::add(py, &gathered.variables)?;
-    let load = || {
-        app::check_wsgi(application, "the object given to run()")?;
-        Ok(application.clone())
-    };
+    let load =
+        || app::recognize(application.clone(), "the object given to run()", settings.interface);
     let identity = Identity::resolve(py, &settings)?;
     Ok(serve_alone(py, &settings, &identity, &Manner::resolve(py, &settings)?, load)?)
 }

@@ -1,117 +1,128 @@
-//! Whether an object can be a WSGI application.
+//! Whether an object is an application, and of which interface.
 
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 
-use super::{StartError, explain};
+use super::interface::{Form, Role, role_of};
+use super::{Application, Interface, StartError, double::DoubleCallable, explain};
+use crate::settings::{InterfaceChoice, Words as _};
 
-/// Checks that `application`, which people know as `name`, can be called the way PEP 3333 calls it.
+/// The application that `object` is, which people know as `name`, with the interface that was asked for or else its own.
 ///
 /// # Errors
-/// What cannot be called, an ASGI application, or a factory that was not called.
-pub fn check_wsgi(application: &Bound<'_, PyAny>, name: &str) -> Result<(), StartError> {
-    match role_of(application) {
-        Role::Application => Ok(()),
+/// It is none, or not of the interface that was asked for.
+pub fn recognize(
+    object: Bound<'_, PyAny>,
+    name: &str,
+    choice: InterfaceChoice,
+) -> Result<Application, StartError> {
+    let form = form_of(&object, name, choice)?;
+    let interface = match form {
+        Form::Wsgi => Interface::Wsgi,
+        Form::Single | Form::Double => Interface::Asgi,
+    };
+    let callable = match form {
+        Form::Double => DoubleCallable::adapt(&object),
+        Form::Wsgi | Form::Single => Ok(object.unbind()),
+    };
+    let callable =
+        callable.map_err(|error| StartError::new(format!("{name} cannot be served. {error}.")))?;
+    Ok(Application { callable, interface })
+}
+
+fn form_of(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    choice: InterfaceChoice,
+) -> Result<Form, StartError> {
+    let role = role_of(object);
+    match role {
+        Role::Application(form) if fits(choice, form) => Ok(form),
+        Role::Application(form) => Err(wrong_choice(name, choice, form)),
+        Role::Likely(form) => Ok(asked_for(choice).unwrap_or(form)),
+        Role::Unfit | Role::UnfitCoroutine => Err(unfit(name, role == Role::UnfitCoroutine)),
         Role::Factory => Err(factory(name)),
-        Role::Asgi => Err(asgi(name)),
-        Role::NotCallable => Err(not_callable(name, &explain::type_name(application))),
+        Role::AsyncFactory => Err(asynchronous_factory(name)),
+        Role::AsyncGenerator => Err(asynchronous_generator(name)),
+        Role::Class => Err(class(name)),
+        Role::NotCallable => Err(not_callable(name, &explain::type_name(object))),
     }
 }
 
-/// What an object can be used as, as far as can be told without a call.
-pub(super) enum Role {
-    /// A WSGI application.
-    Application,
-    /// A function without parameters.
-    Factory,
-    /// A coroutine function.
-    Asgi,
-    /// Nothing that is called.
-    NotCallable,
-}
-
-/// What `object` can be used as.
-pub(super) fn role_of(object: &Bound<'_, PyAny>) -> Role {
-    match code_of(object) {
-        _ if !object.is_callable() => Role::NotCallable,
-        Some(code) if code.is_asynchronous() => Role::Asgi,
-        Some(code) if code.takes_nothing() => Role::Factory,
-        _ => Role::Application,
+fn fits(choice: InterfaceChoice, form: Form) -> bool {
+    match choice {
+        InterfaceChoice::Auto => true,
+        InterfaceChoice::Asgi => form != Form::Wsgi,
+        InterfaceChoice::Wsgi | InterfaceChoice::Asgi3 | InterfaceChoice::Asgi2 => {
+            asked_for(choice) == Some(form)
+        }
     }
 }
 
-/// What CPython notes about a function written in Python.
-struct Code {
-    flags: u32,
-    parameters: u32,
-    is_method: bool,
-}
-
-impl Code {
-    fn is_asynchronous(&self) -> bool {
-        self.flags & (CO_COROUTINE | CO_ASYNC_GENERATOR) != 0
-    }
-
-    /// Neither `environ` nor `start_response` has a place.
-    fn takes_nothing(&self) -> bool {
-        self.flags & CO_VARARGS == 0 && self.parameters == u32::from(self.is_method)
+fn asked_for(choice: InterfaceChoice) -> Option<Form> {
+    match choice {
+        InterfaceChoice::Auto => None,
+        InterfaceChoice::Wsgi => Some(Form::Wsgi),
+        InterfaceChoice::Asgi | InterfaceChoice::Asgi3 => Some(Form::Single),
+        InterfaceChoice::Asgi2 => Some(Form::Double),
     }
 }
 
-/// The code a call would run, if it is Python's: of a function, a method, or an instance's `__call__`.
-///
-/// A class is called to make an instance, which tells nothing of its `__call__`.
-fn code_of(application: &Bound<'_, PyAny>) -> Option<Code> {
-    if application.is_instance_of::<PyType>() {
-        return None;
-    }
-    let function = match application.getattr("func") {
-        Ok(inner) if is_partial(application) => inner,
-        _ => application.clone(),
+fn wrong_choice(name: &str, choice: InterfaceChoice, form: Form) -> StartError {
+    let (kind, takes, right) = match form {
+        Form::Wsgi => ("a WSGI", "environ and start_response", "wsgi"),
+        Form::Single => ("an ASGI", "scope, receive and send", "asgi"),
+        Form::Double => ("an ASGI 2", "scope, and then receive and send", "asgi2"),
     };
-    let function = match function.getattr("__code__") {
-        Ok(_) => function,
-        Err(_) => function.getattr("__call__").ok()?,
-    };
-    read_code(&function).ok()
-}
-
-fn read_code(function: &Bound<'_, PyAny>) -> PyResult<Code> {
-    let code = function.getattr("__code__")?;
-    Ok(Code {
-        flags: code.getattr("co_flags")?.extract()?,
-        parameters: code.getattr("co_argcount")?.extract()?,
-        is_method: function.hasattr("__self__")?,
-    })
-}
-
-/// Without importing functools, which most applications never need.
-fn is_partial(object: &Bound<'_, PyAny>) -> bool {
-    explain::type_name(object) == "functools.partial"
+    StartError::new(format!(
+        "{name} is {kind} application, which takes {takes}, and interface is {}. Set it to {right}, or leave it out.",
+        choice.word()
+    ))
 }
 
 fn not_callable(name: &str, kind: &str) -> StartError {
     StartError::new(format!(
-        "{name} is no application. It is of type {kind}, which cannot be called. Name the WSGI callable, which \
-         takes environ and start_response."
+        "{name} is no application. It is of type {kind}, which cannot be called. Name the callable, which takes {PARAMETERS}."
     ))
 }
 
-fn asgi(name: &str) -> StartError {
+fn unfit(name: &str, is_async: bool) -> StartError {
+    let (kind, takes) = match is_async {
+        true => ("an async function", "An ASGI application takes scope, receive and send"),
+        false => (
+            "a function",
+            "A WSGI application takes environ and start_response, one of ASGI scope, receive and send",
+        ),
+    };
     StartError::new(format!(
-        "{name} is an ASGI application: calling it gives a coroutine. This version serves WSGI. Name a WSGI \
-         callable, or serve it with an ASGI server."
+        "{name} is {kind} whose parameters are not those of an application. {takes}. Correct them, or name another."
     ))
 }
 
 fn factory(name: &str) -> StartError {
     StartError::new(format!(
-        "{name} takes no arguments. A WSGI application takes environ and start_response, so this looks like a \
-         factory. Write \"{name}()\" to serve what it returns."
+        "{name} takes no arguments, so it looks like a factory. An application takes {PARAMETERS}. Write \"{name}()\" to serve \
+         what it returns."
     ))
 }
 
-// Flags of code objects, the same in every CPython since 3.6: inspect.CO_VARARGS, CO_COROUTINE, CO_ASYNC_GENERATOR.
-const CO_VARARGS: u32 = 0x04;
-const CO_COROUTINE: u32 = 0x80;
-const CO_ASYNC_GENERATOR: u32 = 0x200;
+fn asynchronous_factory(name: &str) -> StartError {
+    StartError::new(format!(
+        "{name} is an async function without parameters: no application, which takes scope, receive and send, and no \
+         factory, which is not async. Leave out async, or name the application."
+    ))
+}
+
+fn asynchronous_generator(name: &str) -> StartError {
+    StartError::new(format!(
+        "{name} is an async function with a yield, which cannot be awaited. An ASGI application gives its body to send. \
+         Take out yield, or name another."
+    ))
+}
+
+fn class(name: &str) -> StartError {
+    StartError::new(format!(
+        "{name} is a class that is made with arguments; its instances may be applications. Make one in the module, and name that."
+    ))
+}
+
+const PARAMETERS: &str = "environ and start_response (WSGI) or scope, receive and send (ASGI)";

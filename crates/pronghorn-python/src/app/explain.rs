@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 
 use super::StartError;
-use super::check::{self, Role};
+use super::interface::{Role, role_of};
 use crate::settings::{AppSpec, nearest};
 
 /// Why importing the module of `spec` failed.
@@ -153,7 +153,7 @@ fn callables_hint(object: &Bound<'_, PyAny>, spec: &AppSpec, names: &[String]) -
     let candidates: Vec<String> =
         names.iter().filter_map(|name| candidate(object, name, module)).take(5).collect();
     match candidates.as_slice() {
-        [] => format!("Name the WSGI callable, as in {module}:NAME."),
+        [] => format!("Name the callable, as in {module}:NAME."),
         [one] => format!("Is it {module}:{one}?"),
         several => format!("Is it one of {}? Write {module}:NAME.", several.join(", ")),
     }
@@ -168,10 +168,10 @@ fn candidate(object: &Bound<'_, PyAny>, name: &str, module: &str) -> Option<Stri
     if is_imported || value.is_instance_of::<PyType>() {
         return None;
     }
-    match check::role_of(&value) {
-        Role::Application => Some(name.to_owned()),
+    match role_of(&value) {
+        Role::Application(_) | Role::Likely(_) => Some(name.to_owned()),
         Role::Factory => Some(format!("{name}()")),
-        Role::Asgi | Role::NotCallable => None,
+        _ => None,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Importing the application, and explaining why it could not be.
 
 mod check;
+mod double;
 mod explain;
+mod interface;
+mod signature;
 
 use std::fmt;
 use std::io;
@@ -10,9 +13,9 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 
-use crate::settings::{self, AppSpec};
+use crate::settings::{self, AppSpec, InterfaceChoice};
 
-pub use check::check_wsgi;
+pub use check::recognize;
 
 /// Why the server did not start: one message for the person who started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,16 +48,44 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// Imports the application that `spec` names, with `app_dir` first on the import path, and checks that it is WSGI.
+/// What is served.
+pub struct Application {
+    /// What is called: with environ and `start_response`, or with scope, receive and send.
+    pub callable: Py<PyAny>,
+    /// Which of these.
+    pub interface: Interface,
+}
+
+/// How an application is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interface {
+    /// PEP 3333.
+    Wsgi,
+    /// ASGI 3: a call gives something to await.
+    Asgi,
+}
+
+impl Interface {
+    /// Its word among those of the setting.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wsgi => "wsgi",
+            Self::Asgi => "asgi",
+        }
+    }
+}
+
+/// Imports the application that `spec` names, with `app_dir` first on the import path, and finds out its interface.
 ///
 /// # Errors
 /// Every way this can fail: no such module, a failure while it is imported, no such attribute, a factory that
-/// raises, or an object that is no WSGI application.
-pub fn load<'py>(
-    py: Python<'py>,
+/// raises, an object that is no application, or one of another interface than `choice`.
+pub fn load(
+    py: Python<'_>,
     spec: &AppSpec,
     app_dir: &Path,
-) -> Result<Bound<'py, PyAny>, StartError> {
+    choice: InterfaceChoice,
+) -> Result<Application, StartError> {
     let app_dir = absolute(app_dir)?;
     put_first_on_path(py, &app_dir)
         .map_err(|error| explain::raised(py, "setting the import path", &error))?;
@@ -63,8 +94,7 @@ pub fn load<'py>(
     check_origin(&module, spec, &app_dir)?;
     let found = find(&module, spec)?;
     let application = if spec.factory { call_factory(&found)? } else { found.object };
-    check_wsgi(&application, &found.name)?;
-    Ok(application)
+    recognize(application, &found.name, choice)
 }
 
 /// An attribute and the name it was found by: `wiki:app`.

@@ -48,3 +48,4 @@ pub use reference::markdown;
 pub use sources::{Gathered, Sources, gather, reason};
 pub use suggest::nearest;
 pub use table::{Settings, TABLE};
+pub use words::Words;

@@ -15,6 +15,14 @@ pub trait Words: Copy + 'static {
         Self::ALL.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
     }
 
+    /// The word for a value.
+    fn word(self) -> &'static str
+    where
+        Self: PartialEq,
+    {
+        Self::ALL.iter().find(|(_, meaning)| *meaning == self).map_or("", |(word, _)| *word)
+    }
+
     /// What a word means, in whatever case it is written.
     ///
     /// # Errors

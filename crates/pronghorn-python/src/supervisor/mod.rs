@@ -29,7 +29,7 @@ use self::listeners::Listeners;
 use self::process::Processes;
 use self::starting::WorkerStart;
 use self::succession::{Inheritance, Successor};
-use crate::app::StartError;
+use crate::app::{Application, StartError};
 use crate::configuration::{Configuration, Source};
 use crate::listening::tell_of_unused;
 use crate::monitoring;
@@ -68,7 +68,7 @@ pub(crate) fn run(
 struct Supervisor {
     source: Source,
     configuration: Configuration,
-    application: Option<Py<PyAny>>,
+    application: Option<Application>,
     /// The sockets that systemd opened.
     systemd: Vec<RawFd>,
     listeners: Listeners,

@@ -7,7 +7,7 @@ use pronghorn_engine::{Control, Listener, Metrics, Replacement};
 use pyo3::prelude::*;
 
 use super::channel::{Message, WorkerEnd};
-use crate::app::StartError;
+use crate::app::{Application, StartError};
 use crate::configuration::Configuration;
 use crate::reload;
 use crate::serve::{Role, serve};
@@ -18,7 +18,7 @@ pub(crate) struct Assignment {
     pub(super) listeners: Vec<Listener>,
     pub(super) configuration: Configuration,
     /// The application, if it was imported before the fork.
-    pub(super) application: Option<Py<PyAny>>,
+    pub(super) application: Option<Application>,
     pub(super) max_requests: Option<u64>,
     /// Whether another one serves in its place as long as it does not.
     pub(super) replaces: bool,
@@ -37,7 +37,7 @@ pub(crate) fn work(py: Python<'_>, mut assignment: Assignment) -> i32 {
     let listeners = std::mem::take(&mut assignment.listeners);
     let configuration = &assignment.configuration;
     let load = || match application {
-        Some(application) => Ok(application.into_bound(py)),
+        Some(application) => Ok(application),
         None => configuration.load(py),
     };
     let served = Supervised::new(&assignment)
