@@ -20,6 +20,7 @@ mod listener;
 mod metrics;
 mod own;
 mod replacement;
+mod reply;
 mod request;
 mod request_id;
 mod sched;

@@ -6,7 +6,7 @@ mod wait;
 
 use std::mem;
 
-use pronghorn_proto::encode::{BodyWriter, ResponseFields};
+use pronghorn_proto::encode::ResponseFields;
 use pronghorn_proto::error::Error;
 use pronghorn_proto::head::RequestHead;
 
@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::client::{Client, Forwarded, Proxies};
 use crate::conn::Output;
 use crate::event_loop::Job;
+use crate::reply::Reply;
 use crate::request::{Answer, BodyState};
 use crate::sched::EngineThread;
 use crate::sys;
@@ -31,46 +32,15 @@ pub struct Exchange<'a> {
     thread: &'a mut EngineThread,
     job: Job,
     output: Output,
-    stage: Stage,
+    reply: Reply,
     /// Why the body did not arrive, once the handler was told.
     refused: Option<Error>,
-    status: u16,
-    persistent: bool,
-    /// The end of the connection is the end of the body.
-    until_close: bool,
-    /// Bytes of the body that the client was sent, or will be by the loop.
-    sent: u64,
-    /// Bytes that the kernel took besides those of `output`.
-    taken: u64,
-}
-
-/// How far the response is.
-enum Stage {
-    /// Nothing was said.
-    Fresh,
-    /// The head is made; the first bytes after it take it along.
-    Head(BodyWriter),
-    /// The head is on its way.
-    Body(BodyWriter),
-    /// It ended, well or not.
-    Done,
 }
 
 impl<'a> Exchange<'a> {
     pub(crate) fn new(thread: &'a mut EngineThread, job: Job) -> Self {
         thread.fields.clear();
-        Exchange {
-            thread,
-            job,
-            output: Output::default(),
-            stage: Stage::Fresh,
-            refused: None,
-            status: 0,
-            persistent: false,
-            until_close: false,
-            sent: 0,
-            taken: 0,
-        }
+        Exchange { thread, job, output: Output::default(), reply: Reply::default(), refused: None }
     }
 
     /// The request's head. Its spans are offsets into [`head_bytes`](Exchange::head_bytes).
@@ -150,7 +120,7 @@ impl<'a> Exchange<'a> {
 
     /// Whether the head of the response is on its way: nothing of it can change any more.
     pub fn started(&self) -> bool {
-        matches!(self.stage, Stage::Body(_) | Stage::Done)
+        self.reply.has_started()
     }
 
     /// Whether the request has taken longer than it may: nothing of the response goes out any more.
@@ -166,8 +136,8 @@ impl<'a> Exchange<'a> {
             self.job.request.timing.ended = sys::monotonic_micros();
         }
         if config.metrics.is_some() {
-            let sent = self.taken + self.output.take_sent();
-            self.job.request.answer = Answer { status: self.status, sent };
+            let sent = self.reply.taken + self.output.take_sent();
+            self.job.request.answer = Answer { status: self.reply.status, sent };
         }
         self.thread.shared.count_answer();
         if self.thread.shared.config.logs_answers() {
@@ -176,8 +146,8 @@ impl<'a> Exchange<'a> {
                 request: &self.job.request,
                 listener: self.job.listener,
                 fields: Some(&self.thread.fields),
-                status: self.status,
-                bytes: self.sent,
+                status: self.reply.status,
+                bytes: self.reply.sent,
             });
         }
         (self.job, self.output)

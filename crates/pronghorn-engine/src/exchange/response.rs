@@ -6,24 +6,15 @@ use std::io::{self, IoSlice};
 use std::mem;
 
 use pronghorn_proto::encode::{
-    BodyFraming, BodySize, BodyWriter, End, LAST_CHUNK, Plan, Refusal, RequestFacts, chunk_head,
-    error_response, plan, write_head,
+    BodySize, BodyWriter, End, LAST_CHUNK, Refusal, RequestFacts, chunk_head, error_response,
 };
 
-use super::{Exchange, Stage};
+use super::Exchange;
 use crate::conn::{Flushed, Output, Piece, Retained};
 use crate::date::date_now;
+use crate::reply::{FAILED, Stage, keep_unsent, send_with_head};
 use crate::sys;
 use crate::watchdog::Answer;
-
-/// A body up to this size is copied behind its head: one plain send is cheaper than a gathered one.
-const COPIED: usize = 2 << 10;
-
-const FAILED: Refusal = Refusal {
-    status: 500,
-    message: "The application failed to answer this request; its log says why.",
-    fields: &[],
-};
 
 /// The client is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +45,16 @@ impl Exchange<'_> {
         let mut writer = self.make_head(status, reason, BodySize::Known(body.len() as u64));
         self.begin_response()?;
         let admitted = writer.admit(body.len());
-        self.sent = admitted as u64;
-        match self.send_with_head(&body[..admitted]) {
-            Ok(sent) => self.keep_unsent(sent, admitted, keep),
+        self.reply.sent = admitted as u64;
+        let head = &mut self.thread.head;
+        match send_with_head(&self.job.socket, head, &body[..admitted]) {
+            Ok(sent) => {
+                self.reply.taken += sent as u64;
+                keep_unsent(&mut self.output, head, sent, admitted, keep);
+            }
             Err(error) => return self.give_up(&error),
         }
-        self.stage = Stage::Body(writer);
+        self.reply.stage = Stage::Body(writer);
         self.finish();
         Ok(())
     }
@@ -67,7 +62,7 @@ impl Exchange<'_> {
     /// Begins a response. Its head goes out with the first bytes of the body, or at the end.
     pub fn start(&mut self, status: u16, reason: &[u8], size: BodySize) {
         let writer = self.make_head(status, reason, size);
-        self.stage = Stage::Head(writer);
+        self.reply.stage = Stage::Head(writer);
     }
 
     /// Sends a part of the body; all of it is with the kernel when this returns. Waits, detached, while the client does not keep up.
@@ -76,11 +71,11 @@ impl Exchange<'_> {
     /// # Errors
     /// The client is gone, or too slow. The response counts as ended then.
     pub fn write(&mut self, data: &[u8]) -> Result<(), WriteError> {
-        let (mut writer, with_head) = self.take_writer().ok_or(WriteError::Gone)?;
+        let (mut writer, with_head) = self.reply.take_writer().ok_or(WriteError::Gone)?;
         let data = &data[..writer.admit(data.len())];
         let chunked = writer.is_chunked() && !data.is_empty();
-        self.stage = Stage::Body(writer);
-        self.sent += data.len() as u64;
+        self.reply.stage = Stage::Body(writer);
+        self.reply.sent += data.len() as u64;
         let head = if with_head { mem::take(&mut self.thread.head) } else { Vec::new() };
         let result = self.write_pieces(&head, data, chunked);
         if with_head {
@@ -95,15 +90,15 @@ impl Exchange<'_> {
     /// # Errors
     /// The client is gone. The response counts as ended then.
     pub fn send_file(&mut self, file: File, offset: u64, length: u64) -> Result<(), WriteError> {
-        let (mut writer, with_head) = self.take_writer().ok_or(WriteError::Gone)?;
+        let (mut writer, with_head) = self.reply.take_writer().ok_or(WriteError::Gone)?;
         let length = writer.admit(usize::try_from(length).unwrap_or(usize::MAX)) as u64;
         if with_head {
             self.output.push(Piece::Owned(self.thread.head.clone(), 0));
         }
         let chunked = writer.is_chunked() && length > 0;
-        self.stage = Stage::Body(writer);
+        self.reply.stage = Stage::Body(writer);
         self.begin_response()?;
-        self.sent += length;
+        self.reply.sent += length;
         if chunked {
             let mut size = [0; 18];
             let count = chunk_head(length as usize, &mut size);
@@ -121,7 +116,7 @@ impl Exchange<'_> {
 
     /// Ends the response. One that is shorter than its Content-Length cannot be mended: the connection is aborted.
     pub fn finish(&mut self) {
-        let Some((writer, with_head)) = self.take_writer() else { return };
+        let Some((writer, with_head)) = self.reply.take_writer() else { return };
         if with_head {
             self.output.push(Piece::Owned(self.thread.head.clone(), 0));
         }
@@ -139,7 +134,7 @@ impl Exchange<'_> {
     /// The application failed: 500 if nothing was sent, else the connection is aborted. After the end of the response it changes
     /// nothing.
     pub fn fail(&mut self) {
-        match mem::replace(&mut self.stage, Stage::Done) {
+        match mem::replace(&mut self.reply.stage, Stage::Done) {
             Stage::Done => {}
             Stage::Body(_) => self.abort(),
             Stage::Head(_) if self.job.state.response_has_begun() => self.abort(),
@@ -149,7 +144,7 @@ impl Exchange<'_> {
 
     /// The same with a text of `content_type` in the place of the server's own, if it is for this failure that one is sent.
     pub fn fail_with(&mut self, content_type: &[u8], text: &[u8]) {
-        let is_open = matches!(self.stage, Stage::Fresh | Stage::Head(_));
+        let is_open = matches!(self.reply.stage, Stage::Fresh | Stage::Head(_));
         if !is_open || self.refused.is_some() || self.job.state.response_has_begun() {
             return self.fail();
         }
@@ -171,77 +166,19 @@ impl Exchange<'_> {
         format!("{method} {}", target.escape_default())
     }
 
-    /// What counts the body, and whether the head is still to go with it; `None` before the response begins and after its end.
-    fn take_writer(&mut self) -> Option<(BodyWriter, bool)> {
-        match mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Head(writer) => Some((writer, true)),
-            Stage::Body(writer) => Some((writer, false)),
-            other => {
-                self.stage = other;
-                None
-            }
-        }
-    }
-
     fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
-        debug_assert!(matches!(self.stage, Stage::Fresh | Stage::Head(_)), "a second response");
         let facts = self.facts();
-        let plan = plan(facts, status, &self.thread.fields, size);
-        self.write_head(status, reason, &plan, &facts);
-        self.until_close = plan.framing == BodyFraming::UntilClose;
-        self.persistent = plan.persistent;
-        self.status = status;
-        BodyWriter::new(&plan)
-    }
-
-    fn write_head(&mut self, status: u16, reason: &[u8], plan: &Plan, facts: &RequestFacts) {
         let thread = &mut *self.thread;
         let config = &thread.shared.config;
         let date = date_now();
         let server = config.server_fields(&date, &self.job.request);
-        thread.head.clear();
-        write_head(&mut thread.head, status, reason, &thread.fields, plan, facts, &server);
+        let line = (status, reason);
+        self.reply.make_head(&mut thread.head, line, &thread.fields, size, &facts, &server)
     }
 
     fn facts(&self) -> RequestFacts {
         let persistent = self.job.state.may_persist() && !self.thread.shared.is_draining();
         RequestFacts::of(self.head(), persistent)
-    }
-
-    /// Sends head and body in one call; gives how many bytes of both the socket took.
-    fn send_with_head(&mut self, body: &[u8]) -> io::Result<usize> {
-        let head = &mut self.thread.head;
-        let sent = if body.len() <= COPIED {
-            let length = head.len();
-            head.extend_from_slice(body);
-            let sent = sys::send(&self.job.socket, head);
-            head.truncate(length);
-            sent
-        } else {
-            sys::send_gathered(&self.job.socket, &[IoSlice::new(head), IoSlice::new(body)], false)
-        };
-        match sent {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            other => {
-                self.taken += *other.as_ref().unwrap_or(&0) as u64;
-                other
-            }
-        }
-    }
-
-    /// Leaves to the loop what of head and body was not sent.
-    fn keep_unsent(&mut self, sent: usize, admitted: usize, keep: impl FnOnce() -> Retained) {
-        let head = &self.thread.head;
-        if sent == head.len() + admitted {
-            return;
-        }
-        if sent < head.len() {
-            self.output.push(Piece::Owned(head.clone(), sent));
-        }
-        if admitted > 0 {
-            let from = sent.saturating_sub(head.len());
-            self.output.push(Piece::Retained(keep(), from, admitted));
-        }
     }
 
     fn write_pieces(&mut self, head: &[u8], data: &[u8], chunked: bool) -> Result<(), WriteError> {
@@ -255,7 +192,7 @@ impl Exchange<'_> {
         while !slices.is_empty() {
             match sys::send_gathered(&self.job.socket, slices, false) {
                 Ok(sent) => {
-                    self.taken += sent as u64;
+                    self.reply.taken += sent as u64;
                     IoSlice::advance_slices(&mut slices, sent);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait_writable()?,
@@ -293,7 +230,7 @@ impl Exchange<'_> {
             return Err(Gone);
         }
         if !has_begun {
-            self.job.state.response_started(self.persistent);
+            self.job.state.response_started(self.reply.persistent);
         }
         Ok(())
     }
@@ -303,11 +240,11 @@ impl Exchange<'_> {
         let Answer::Whole { status, body, sent } = self.thread.slot.answer() else {
             return self.abort();
         };
-        self.stage = Stage::Done;
+        self.reply.stage = Stage::Done;
         self.output = Output::default();
-        self.status = status;
-        self.sent = body;
-        self.taken = sent;
+        self.reply.status = status;
+        self.reply.sent = body;
+        self.reply.taken = sent;
         self.job.state.response_started(false);
         self.job.state.response_complete();
     }
@@ -318,10 +255,10 @@ impl Exchange<'_> {
         let date = date_now();
         let server = self.thread.shared.config.server_fields(&date, &self.job.request);
         let mut response = Vec::new();
-        self.sent = error_response(&mut response, &refusal, facts, &server);
+        self.reply.sent = error_response(&mut response, &refusal, facts, &server);
         self.thread.fields.clear();
-        self.status = refusal.status;
-        self.persistent = false;
+        self.reply.status = refusal.status;
+        self.reply.persistent = false;
         self.output.push(Piece::Owned(response, 0));
         self.flush_end();
     }
@@ -333,10 +270,10 @@ impl Exchange<'_> {
     }
 
     pub(super) fn abort(&mut self) {
-        self.stage = Stage::Done;
-        self.taken += self.output.take_sent();
+        self.reply.stage = Stage::Done;
+        self.reply.taken += self.output.take_sent();
         self.output = Default::default();
-        if self.until_close {
+        if self.reply.until_close {
             // An ordinary end would look like the end of the body.
             sys::reset_on_close(&self.job.socket);
         }

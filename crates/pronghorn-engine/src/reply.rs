@@ -1,0 +1,131 @@
+//! How far a response is, and its head: what an exchange and a dialogue have in common.
+
+use std::io::{self, IoSlice};
+use std::mem;
+use std::os::fd::AsFd;
+
+use pronghorn_proto::encode::{
+    BodyFraming, BodySize, BodyWriter, Refusal, RequestFacts, ResponseFields, ServerFields, plan,
+    write_head,
+};
+
+use crate::conn::{Output, Piece, Retained};
+use crate::sys;
+
+/// A body up to this size is copied behind its head: one plain send is cheaper than a gathered one.
+const COPIED: usize = 2 << 10;
+
+/// What a client gets of an application that failed before it answered.
+pub(crate) const FAILED: Refusal = Refusal {
+    status: 500,
+    message: "The application failed to answer this request; its log says why.",
+    fields: &[],
+};
+
+/// A response under way.
+#[derive(Default)]
+pub(crate) struct Reply {
+    pub(crate) stage: Stage,
+    pub(crate) status: u16,
+    pub(crate) persistent: bool,
+    /// The end of the connection is the end of the body.
+    pub(crate) until_close: bool,
+    /// Bytes of the body that the client was sent, or will be by the loop.
+    pub(crate) sent: u64,
+    /// Bytes that the kernel took besides those of the output that waits.
+    pub(crate) taken: u64,
+}
+
+/// How far a response is.
+#[derive(Default)]
+pub(crate) enum Stage {
+    /// Nothing was said.
+    #[default]
+    Fresh,
+    /// The head is made; the first bytes after it take it along.
+    Head(BodyWriter),
+    /// The head is on its way.
+    Body(BodyWriter),
+    /// It ended, well or not.
+    Done,
+}
+
+impl Reply {
+    /// Whether the head of the response is on its way: nothing of it can change any more.
+    pub(crate) fn has_started(&self) -> bool {
+        matches!(self.stage, Stage::Body(_) | Stage::Done)
+    }
+
+    /// What counts the body, and whether the head is still to go with it; `None` before the response begins and after its end.
+    pub(crate) fn take_writer(&mut self) -> Option<(BodyWriter, bool)> {
+        match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Head(writer) => Some((writer, true)),
+            Stage::Body(writer) => Some((writer, false)),
+            other => {
+                self.stage = other;
+                None
+            }
+        }
+    }
+
+    /// Writes the head of a response with status and reason `line` to `head`; gives what counts its body.
+    pub(crate) fn make_head(
+        &mut self,
+        head: &mut Vec<u8>,
+        (status, reason): (u16, &[u8]),
+        fields: &ResponseFields,
+        size: BodySize,
+        facts: &RequestFacts,
+        server: &ServerFields<'_>,
+    ) -> BodyWriter {
+        debug_assert!(matches!(self.stage, Stage::Fresh | Stage::Head(_)), "a second response");
+        let plan = plan(*facts, status, fields, size);
+        head.clear();
+        write_head(head, status, reason, fields, &plan, facts, server);
+        self.until_close = plan.framing == BodyFraming::UntilClose;
+        self.persistent = plan.persistent;
+        self.status = status;
+        BodyWriter::new(&plan)
+    }
+}
+
+/// Sends head and body in one call; gives how many bytes of both the socket took.
+pub(crate) fn send_with_head(
+    socket: impl AsFd,
+    head: &mut Vec<u8>,
+    body: &[u8],
+) -> io::Result<usize> {
+    let sent = if body.len() <= COPIED {
+        let length = head.len();
+        head.extend_from_slice(body);
+        let sent = sys::send(socket, head);
+        head.truncate(length);
+        sent
+    } else {
+        sys::send_gathered(socket, &[IoSlice::new(head), IoSlice::new(body)], false)
+    };
+    match sent {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        other => other,
+    }
+}
+
+/// Keeps what of head and body was not sent.
+pub(crate) fn keep_unsent(
+    output: &mut Output,
+    head: &[u8],
+    sent: usize,
+    admitted: usize,
+    keep: impl FnOnce() -> Retained,
+) {
+    if sent == head.len() + admitted {
+        return;
+    }
+    if sent < head.len() {
+        output.push(Piece::Owned(head.to_vec(), sent));
+    }
+    if admitted > 0 {
+        let from = sent.saturating_sub(head.len());
+        output.push(Piece::Retained(keep(), from, admitted));
+    }
+}
