@@ -236,7 +236,8 @@ fn fits(held: &mut Vec<u8>, more: usize, storage: &Storage<'_>) -> bool {
     (held.len() + more) as u64 <= storage.memory && reserve(held, more).is_ok()
 }
 
-fn reserve(memory: &mut Vec<u8>, more: usize) -> io::Result<()> {
+/// Makes room for `more` bytes, unless memory is short.
+pub(crate) fn reserve(memory: &mut Vec<u8>, more: usize) -> io::Result<()> {
     if memory.capacity() - memory.len() >= more {
         return Ok(());
     }

@@ -30,6 +30,10 @@ pub struct Config {
     pub promote_after: Duration,
     /// A body up to this many bytes stays in memory; a larger one goes to an unnamed file.
     pub body_buffer: u64,
+    /// So many bytes of a body are read before an application that takes it in pieces asks for them.
+    pub read_ahead: usize,
+    /// So many bytes of a response may wait for the client before such an application has to wait.
+    pub write_ahead: usize,
     /// Where the unnamed files are.
     pub temporary_directory: PathBuf,
     /// More connections than this wait in the backlog.
@@ -188,6 +192,8 @@ impl Default for Config {
             threads: 8,
             promote_after: Duration::from_millis(1),
             body_buffer: 1 << 20,
+            read_ahead: 128 << 10,
+            write_ahead: 64 << 10,
             temporary_directory: std::env::temp_dir(),
             max_connections: 20_000,
             max_concurrency: None,

@@ -12,6 +12,7 @@ use crate::address::Peer;
 use crate::config::Config;
 use crate::conn::{Table, Token};
 use crate::handler::Handler;
+use crate::hosted::ForHost;
 use crate::listener::Listener;
 use crate::own::Health;
 use crate::request::{Pool, Request};
@@ -34,7 +35,8 @@ pub(crate) struct Job {
 pub(crate) const WAKER: u64 = u64::MAX;
 pub(crate) const ORDERS: u64 = u64::MAX - 1;
 const TIMER: u64 = u64::MAX - 2;
-const FIRST_LISTENER: u64 = u64::MAX - 3;
+pub(crate) const HOST: u64 = u64::MAX - 3;
+const FIRST_LISTENER: u64 = u64::MAX - 4;
 const LAST_LISTENER: u64 = FIRST_LISTENER - u16::MAX as u64;
 
 pub(crate) struct EventLoop {
@@ -89,6 +91,8 @@ pub(crate) struct EventLoop {
     /// The places in the list of the listeners for metrics.
     pub(crate) metrics_listeners: Vec<u16>,
     pub(crate) health: Health,
+    /// What waits for the host, if the server has one.
+    pub(crate) for_host: Option<ForHost>,
 }
 
 /// How far the work on events came.
@@ -104,6 +108,8 @@ pub(crate) enum Progress {
 pub(crate) struct Called {
     pub(crate) orders: bool,
     pub(crate) waker: bool,
+    /// What the host wants to be told of.
+    pub(crate) host: bool,
 }
 
 /// Whether connections are accepted.
@@ -164,6 +170,7 @@ impl EventLoop {
             is_answering: false,
             metrics_listeners,
             health: Health::default(),
+            for_host: None,
         };
         event_loop.watch_listeners()?;
         Ok(event_loop)
@@ -211,7 +218,7 @@ impl EventLoop {
 
     /// Whether the work is to be interrupted for a request.
     pub(crate) fn has_one(&self) -> bool {
-        self.one_at_a_time && !self.ready.is_empty()
+        self.one_at_a_time && (!self.ready.is_empty() || self.host_has_work())
     }
 
     /// The leader is about to wait for events, at most for `most` milliseconds. Sets the timer for what is due, and gives what limits
@@ -231,6 +238,21 @@ impl EventLoop {
         self.waits_until =
             reminder.unwrap_or(u64::MAX).min(millis.map_or(u64::MAX, |millis| now + millis));
         millis
+    }
+
+    /// As [`begin_wait`](EventLoop::begin_wait), of a wait that only the timer can end in time. Gives whether something is due already.
+    pub(crate) fn begin_wait_by_timer(&mut self, most: Option<u64>) -> bool {
+        let limit = self.begin_wait(most);
+        let now = sys::monotonic_millis();
+        limit.is_some_and(|millis| millis == 0 || !self.set_timer(now + millis, now))
+    }
+
+    /// Something is due at `millis` of the clock: a wait by the timer alone has to end by then.
+    pub(crate) fn bring_timer_forward(&mut self, millis: u64) {
+        if self.is_hosted() && millis < self.waits_until {
+            self.waits_until = millis;
+            self.set_timer(millis, sys::monotonic_millis());
+        }
     }
 
     /// Makes the timer end a wait at `due`; false if it cannot.
@@ -298,6 +320,7 @@ impl EventLoop {
             LAST_LISTENER..=FIRST_LISTENER => self.accept(event),
             ORDERS => self.called.orders = true,
             WAKER => self.called.waker = true,
+            HOST => self.called.host = true,
             // That it ended the wait was all: time passes in each turn.
             TIMER => self.timer_at = 0,
             token => self.on_ready(Token::from_u64(token), event),

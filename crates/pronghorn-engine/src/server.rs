@@ -65,6 +65,10 @@ impl Server {
         self.shared.event_loop().adopt(kept);
     }
 
+    pub(crate) fn into_shared(self) -> Arc<Shared> {
+        self.shared
+    }
+
     /// Serves until drained, with the calling thread as the first leader.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! What the threads of one server share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::address::Local;
 use crate::config::Config;
 use crate::control::Orders;
 use crate::event_loop::{EventLoop, Job};
 use crate::handler::Handler;
+use crate::hosted::HostLink;
 use crate::own::Health;
 use crate::replacement::Reason;
 use crate::sched::Sched;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     /// The leader naps until the run queue is low.
     pub(crate) low: Condvar,
     pub(crate) health: Health,
+    /// The way to the host, if the server has one.
+    pub(crate) host: OnceLock<HostLink>,
     /// Requests answered, as far as there is a limit.
     answered: AtomicU64,
     /// A drain was asked for.
@@ -69,6 +72,7 @@ impl Shared {
             monitor: Condvar::new(),
             low: Condvar::new(),
             health: event_loop.health.clone(),
+            host: OnceLock::new(),
             answered: AtomicU64::new(0),
             draining: AtomicBool::new(false),
             drain_at: AtomicU64::new(0),
@@ -131,6 +135,13 @@ impl Shared {
     /// Has the stacks of all threads printed, with the requests they serve: from any thread, even if all others are busy.
     pub(crate) fn request_stacks(&self) {
         self.watch.request_stacks();
+    }
+
+    /// Tells the host that there is something for it.
+    pub(crate) fn ring(&self) {
+        if let Some(host) = self.host.get() {
+            host.bell.ring();
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -216,6 +216,11 @@ impl State {
         self.writing != Writing::None
     }
 
+    /// Whether the response has begun and not ended.
+    pub fn response_is_under_way(&self) -> bool {
+        self.writing == Writing::Started
+    }
+
     /// Whether the client ended its side.
     pub fn is_half_closed(&self) -> bool {
         self.peer == Peer::HalfClosed

@@ -34,22 +34,24 @@ impl EventLoop {
         conn.reminder = 0;
         match conn.deadline {
             0 => {}
-            deadline if deadline <= now => self.expire(token),
+            deadline if deadline <= now => self.expire(token, now),
             deadline => self.set_deadline_tick(token, deadline),
         }
     }
 
-    fn set_deadline_tick(&mut self, token: Token, tick: Tick) {
+    pub(crate) fn set_deadline_tick(&mut self, token: Token, tick: Tick) {
         let Some(conn) = self.conns.get(token) else { return };
         conn.deadline = tick;
         if conn.reminder == 0 || tick < conn.reminder {
             let reminder = Reminder { index: token.index, generation: token.generation };
             conn.reminder = self.wheel.remind(tick, reminder);
-            self.wake_leader |= self.wheel.millis(conn.reminder) < self.waits_until;
+            let due = self.wheel.millis(conn.reminder);
+            self.wake_leader |= due < self.waits_until;
+            self.bring_timer_forward(due);
         }
     }
 
-    fn expire(&mut self, token: Token) {
+    fn expire(&mut self, token: Token, now: Tick) {
         let Some(conn) = self.conns.get(token) else { return };
         if let (Some(metrics), Some(what)) = (&self.config.metrics, kind(conn, self.draining)) {
             metrics.timed_out(what);
@@ -58,6 +60,10 @@ impl EventLoop {
             Phase::Head(request) => self.refuse(token, request, Error::HeadTimeout),
             Phase::Body(request) => self.refuse(token, request, Error::BodyTimeout),
             Phase::Running => conn.phase = Phase::Running,
+            Phase::Dialogue(line) => {
+                conn.phase = Phase::Dialogue(line);
+                self.line_is_due(token, now);
+            }
             Phase::Idle | Phase::Writing(..) | Phase::Lingering => self.close(token),
         }
     }
@@ -71,6 +77,6 @@ fn kind(conn: &Conn, draining: bool) -> Option<Timeout> {
         Phase::Writing(..) => Some(Timeout::Write),
         Phase::Idle if conn.answered_at == 0 => Some(Timeout::Head),
         Phase::Idle => (!draining).then_some(Timeout::KeepAlive),
-        Phase::Running | Phase::Lingering => None,
+        Phase::Running | Phase::Dialogue(_) | Phase::Lingering => None,
     }
 }

@@ -17,13 +17,14 @@ use std::os::fd::OwnedFd;
 use pronghorn_proto::state::State;
 
 use crate::address::Peer;
+use crate::dialogue::Line;
 use crate::metrics::Stand;
 use crate::request::Request;
 use crate::timer::Tick;
 
 pub use output::Retained;
 pub(crate) use output::{Flushed, Output, Piece};
-pub(crate) use read::storage;
+pub(crate) use read::{Step, storage};
 pub(crate) use shed::{is_late, shed_late};
 pub(crate) use table::{Table, Token};
 
@@ -59,6 +60,8 @@ pub(crate) enum Phase {
     Body(Box<Request>),
     /// Its request is queued or runs.
     Running,
+    /// Its request is answered by an application that does not block.
+    Dialogue(Box<Line>),
     /// A response is being sent by the loop; what was read beyond its request is kept.
     Writing(Box<Output>, Box<Request>),
     /// Everything is said; what still comes is thrown away, so that no reset destroys the response.
@@ -105,7 +108,7 @@ impl Conn {
         match self.phase {
             Phase::Idle => Stand::Idle,
             Phase::Head(_) | Phase::Body(_) => Stand::Reading,
-            Phase::Running => Stand::Running,
+            Phase::Running | Phase::Dialogue(_) => Stand::Running,
             Phase::Writing(..) => Stand::Writing,
             Phase::Lingering => Stand::Lingering,
         }

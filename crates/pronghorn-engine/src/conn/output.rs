@@ -32,6 +32,8 @@ pub(crate) struct Output {
     pieces: VecDeque<Piece>,
     /// Bytes that the kernel took and nobody counted yet.
     sent: u64,
+    /// Bytes in memory that wait.
+    waiting: usize,
 }
 
 /// What a flush came to.
@@ -48,12 +50,18 @@ pub(crate) enum Flushed {
 impl Output {
     pub(crate) fn push(&mut self, piece: Piece) {
         if !piece.is_empty() {
+            self.waiting += piece.bytes().map_or(0, <[u8]>::len);
             self.pieces.push_back(piece);
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// How many bytes in memory wait to be sent.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
     }
 
     /// Bytes that went out since this was asked before.
@@ -101,7 +109,11 @@ impl Output {
 
     fn drop_sent(&mut self, mut sent: usize) {
         while let Some(front) = self.pieces.front_mut() {
+            let before = sent;
             let Some(left) = front.skip(&mut sent) else { break };
+            if !matches!(front, Piece::File(..)) {
+                self.waiting -= before - sent;
+            }
             if left > 0 {
                 break;
             }

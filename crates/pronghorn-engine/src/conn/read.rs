@@ -17,7 +17,7 @@ use crate::sys::{self, Interest, Ready};
 const READS_A_TURN: usize = 16;
 
 /// What a read came to.
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Nothing more is there: the selector tells.
     Wait,
     /// There may be more.
@@ -38,6 +38,7 @@ impl EventLoop {
             Phase::Writing(..) if ready.writable => self.resume_writing(token),
             Phase::Writing(..) => {}
             Phase::Lingering => self.discard(token),
+            Phase::Dialogue(_) => self.on_line_ready(token, ready),
             Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
         }
     }
@@ -62,18 +63,22 @@ impl EventLoop {
             Phase::Head(_) if !conn.announces => self.parse_again(token),
             Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
             Phase::Writing(..) => self.resume_writing(token),
+            Phase::Dialogue(_) => {
+                self.flush_line(token);
+                self.read_ahead(token);
+            }
             // Its request is complete by now: what more there is to read stays noted.
             Phase::Running => {}
         }
     }
 
-    pub(super) fn go_on_later(&mut self, token: Token) {
+    pub(crate) fn go_on_later(&mut self, token: Token) {
         self.again.push(token);
         self.wake_leader = true;
     }
 
     /// Makes the selector watch the connection, once.
-    pub(super) fn watch(&mut self, token: Token, wanted: Watched) {
+    pub(crate) fn watch(&mut self, token: Token, wanted: Watched) {
         let Some(conn) = self.conns.get(token) else { return };
         let Some(socket) = &conn.socket else { return };
         let added = match (conn.watched, wanted) {
@@ -228,7 +233,7 @@ impl EventLoop {
         if conn.noted.readable { Step::More } else { Step::Wait }
     }
 
-    pub(super) fn refused(&mut self, token: Token, request: Box<Request>, error: Error) -> Step {
+    pub(crate) fn refused(&mut self, token: Token, request: Box<Request>, error: Error) -> Step {
         self.refuse(token, request, error);
         Step::Left
     }
@@ -240,6 +245,10 @@ impl EventLoop {
         if let Some(asked) = self.asked(token, &request) {
             self.answer_itself(token, request, asked);
             return Step::Left;
+        }
+        if self.is_hosted() && !self.is_crowded() {
+            let framing = request.head.framing;
+            return self.begin_dialogue(token, request, framing);
         }
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         let there = request.buffer.len() - request.head_length;

@@ -16,7 +16,7 @@ const SHED_A_TURN: usize = 128;
 
 impl EventLoop {
     /// Whether as many requests run and wait as may.
-    pub(super) fn is_crowded(&self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.config.max_concurrency.is_some_and(|most| self.in_flight >= most)
     }
 

@@ -122,7 +122,7 @@ impl EngineThread {
         self.shared.event_loop().begin_wait(most)
     }
 
-    fn wait_for_events(&mut self, millis: Option<u64>) {
+    pub(super) fn wait_for_events(&mut self, millis: Option<u64>) {
         if let Some(metrics) = &self.shared.config.metrics {
             metrics.polls();
         }
@@ -139,7 +139,7 @@ impl EngineThread {
         }
     }
 
-    fn begin_turn(&mut self) {
+    pub(super) fn begin_turn(&mut self) {
         let now = sys::monotonic_millis();
         self.stale = self.was_away(SWEEP_MILLIS, now);
         self.polled_at = now;
@@ -173,7 +173,7 @@ impl EngineThread {
         progress
     }
 
-    fn end_turn(&mut self, called: Called) {
+    pub(super) fn end_turn(&mut self, called: Called) {
         self.is_queued |= !self.jobs.is_empty();
         self.push_jobs();
         if called.waker {
@@ -190,7 +190,7 @@ impl EngineThread {
     }
 
     /// Queued requests are looked at now and then, so one whose client has gone is not run.
-    fn longest_wait(&self) -> Option<u64> {
+    pub(super) fn longest_wait(&self) -> Option<u64> {
         let sweep = self.is_queued.then_some(SWEEP_MILLIS);
         let now = sys::monotonic_millis();
         let pulse = self.shared.witness.as_ref().and_then(|witness| witness.wait(now));

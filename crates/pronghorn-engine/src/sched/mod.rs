@@ -2,6 +2,7 @@
 
 mod drain;
 mod follower;
+mod host;
 mod leader;
 mod monitor;
 mod state;

@@ -56,6 +56,8 @@ pub(crate) struct EngineThread {
     pub(super) is_queued: bool,
     /// As leader: what follows the work on a poll's events is still to do.
     pub(super) turn_is_open: bool,
+    /// As leader for a host: what that wants to be told of was reported.
+    pub(crate) host_is_called: bool,
 }
 
 impl EngineThread {
@@ -78,6 +80,7 @@ impl EngineThread {
             is_busy: false,
             is_queued: false,
             turn_is_open: false,
+            host_is_called: false,
         }
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Ready {
     pub(crate) writable: bool,
     /// The peer has ended its side, or the connection is gone: no other event tells of it.
     pub(crate) ended: bool,
+    /// The connection is gone: nothing can be sent any more.
+    pub(crate) gone: bool,
 }
 
 impl From<Event> for Ready {
@@ -59,6 +61,7 @@ impl From<Event> for Ready {
             readable: flags.intersects(EventFlags::IN | EventFlags::RDHUP) || gone,
             writable: flags.contains(EventFlags::OUT) || gone,
             ended: flags.contains(EventFlags::RDHUP) || gone,
+            gone,
         }
     }
 }
@@ -107,26 +110,50 @@ impl AsFd for Selector {
     }
 }
 
+/// A descriptor that is readable once it was rung, until it is cleared: from any thread.
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Bell(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    pub(crate) fn ring(&self) {
+        // The one way this can fail is a full counter: then it has been rung.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+
+    pub(crate) fn clear(&self) {
+        // Empty means that it was not rung, which is what is wanted.
+        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+    }
+}
+
+impl AsFd for Bell {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// Ends a wait of the selector from another thread.
 #[derive(Debug)]
-pub(crate) struct Waker(OwnedFd);
+pub(crate) struct Waker(Bell);
 
 impl Waker {
     /// Makes the waker and registers it under `token`.
     pub(crate) fn new(selector: &Selector, token: u64) -> io::Result<Self> {
-        let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        selector.add(&fd, token, Interest::Read)?;
-        Ok(Waker(fd))
+        let bell = Bell::new()?;
+        selector.add(&bell, token, Interest::Read)?;
+        Ok(Waker(bell))
     }
 
     pub(crate) fn wake(&self) {
-        // The one way this can fail is a full counter: then a wake-up is pending already.
-        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+        self.0.ring();
     }
 
     /// Makes the next wake-up an event again.
     pub(crate) fn clear(&self) {
-        // Empty means that nothing is pending, which is what is wanted.
-        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+        self.0.clear();
     }
 }

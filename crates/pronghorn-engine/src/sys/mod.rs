@@ -19,7 +19,7 @@ mod timer;
 mod unix_socket;
 mod wait;
 
-pub(crate) use epoll::{Interest, Ready, Selector, Waker};
+pub(crate) use epoll::{Bell, Interest, Ready, Selector, Waker};
 pub(crate) use file::{send_file, spare_descriptor, temporary_file, write_all_at};
 pub use lock::lock_folder;
 pub(crate) use memory::append_lent;

@@ -196,7 +196,8 @@ impl Details {
 /// A request that waits for its client is looked at again after so many milliseconds at the earliest.
 const LOOKS_AT_WAITING: u64 = 250;
 
-const LATE: Refusal = Refusal {
+/// What a client gets of an application that took too long.
+pub(crate) const LATE: Refusal = Refusal {
     status: 504,
     message: "The application did not answer this request in time; the server's log says where it was.",
     fields: &[],

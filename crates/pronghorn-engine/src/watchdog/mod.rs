@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::alarm::Alarm;
-pub(crate) use self::details::Answer;
+pub(crate) use self::details::{Answer, LATE};
+pub(crate) use self::request_line::RequestLine;
 pub(crate) use self::slot::Slot;
 pub(crate) use self::thread::start_watchdog;
 use crate::sys::millis;

@@ -8,7 +8,7 @@ use crate::request::Request;
 const MOST: usize = 256;
 
 /// Method and target of a request, as far as there is room. Shown without the query, which may hold secrets.
-pub(super) struct RequestLine {
+pub(crate) struct RequestLine {
     bytes: [u8; MOST],
     length: usize,
     whole: bool,
@@ -21,7 +21,7 @@ impl Default for RequestLine {
 }
 
 impl RequestLine {
-    pub(super) fn note(&mut self, request: &Request) {
+    pub(crate) fn note(&mut self, request: &Request) {
         let (from, to) = (request.head.method_span.start, request.head.target.raw.end);
         let line = &request.buffer[from as usize..to as usize];
         self.length = line.len().min(MOST);

@@ -1,0 +1,166 @@
+//! One request being answered by an application that does not block: what the application's side has of it.
+//!
+//! A [`Dialogue`] belongs to the host's thread. The socket stays with the loop, in the connection's [`Line`]: each operation here takes
+//! the loop for a moment, does what can be done at once, and says so when the rest has to wait.
+
+mod inflow;
+mod line;
+mod response;
+
+use std::mem;
+use std::sync::Arc;
+
+use pronghorn_proto::encode::ResponseFields;
+use pronghorn_proto::head::RequestHead;
+
+pub use self::inflow::Piece;
+use self::line::Input;
+pub(crate) use self::line::{Begun, Line};
+pub use self::response::Room;
+use crate::address::{Local, Peer};
+use crate::client::{Client, Forwarded, Proxies};
+use crate::conn::Token;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::shared::Shared;
+use crate::sys;
+use crate::watchdog::RequestLine;
+
+/// A request and its response, for the time its application runs.
+///
+/// A response is either [`respond`](Dialogue::respond), which sends all of it, or [`start`](Dialogue::start), any number of
+/// [`write`](Dialogue::write) or [`send_file`](Dialogue::send_file), and [`finish`](Dialogue::finish). With the end of the response the
+/// connection goes on without the dialogue; the application may still run.
+pub struct Dialogue {
+    shared: Arc<Shared>,
+    token: Token,
+    peer: Peer,
+    listener: u16,
+    /// None once the response has ended.
+    request: Option<Box<Request>>,
+    in_buffer: usize,
+    reply: Reply,
+    head: Vec<u8>,
+    fields: ResponseFields,
+    line: RequestLine,
+}
+
+/// What an application gets when it asks for more of its request.
+pub enum Received<'a> {
+    /// Bytes of the body, and whether more is to come.
+    Slice(&'a [u8], bool),
+    /// A part of the body as it was received, and whether more is to come.
+    Body(Piece, bool),
+    /// The body has ended.
+    End,
+    /// The client has gone, or the request is answered.
+    Disconnect,
+    /// Nothing yet: the dialogue will be stirred.
+    Pending,
+}
+
+impl Dialogue {
+    pub(crate) fn new(shared: Arc<Shared>, begun: Begun, peer: Peer, listener: u16) -> Self {
+        let Begun { token, mut request, in_buffer } = begun;
+        if shared.config.timed {
+            request.timing.started = sys::monotonic_micros();
+        }
+        let mut line = RequestLine::default();
+        line.note(&request);
+        Dialogue {
+            shared,
+            token,
+            peer,
+            listener,
+            request: Some(request),
+            in_buffer,
+            reply: Reply::default(),
+            head: Vec::new(),
+            fields: ResponseFields::default(),
+            line,
+        }
+    }
+
+    /// Names the connection: a small number that is used again for later connections, and which of those it is.
+    pub fn slot(&self) -> (u32, u32) {
+        (self.token.index, self.token.generation)
+    }
+
+    /// The request's head, until the response has ended. Its spans are offsets into [`head_bytes`](Dialogue::head_bytes).
+    pub fn head(&self) -> Option<&RequestHead> {
+        self.request.as_ref().map(|request| &request.head)
+    }
+
+    /// The bytes of the request's head, as they came.
+    pub fn head_bytes(&self) -> &[u8] {
+        self.request.as_ref().map_or(&[], |request| &request.buffer[..request.head_length])
+    }
+
+    /// Who sent it.
+    pub fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// For whom it is made: who sent it, or whom trusted proxies name.
+    pub fn client(&self) -> Client {
+        match &self.request {
+            Some(request) => request.client(self.peer, self.proxies()),
+            None => self.peer.into(),
+        }
+    }
+
+    /// All that trusted proxies say of it.
+    pub fn forwarded(&self) -> Option<Forwarded<'_>> {
+        Some(self.proxies().forwarded(self.head()?, self.head_bytes(), self.peer))
+    }
+
+    /// Whom the server believes.
+    pub fn proxies(&self) -> &Proxies {
+        &self.shared.config.proxies
+    }
+
+    /// Its identifier; `None` if requests get none.
+    pub fn request_id(&self) -> Option<&[u8]> {
+        self.request.as_ref()?.id()
+    }
+
+    /// The listener it came in by.
+    pub fn local(&self) -> &Local {
+        &self.shared.locals[self.listener as usize]
+    }
+
+    /// The fields of the response, empty at first.
+    pub fn fields(&mut self) -> &mut ResponseFields {
+        &mut self.fields
+    }
+
+    /// Method and path, for the log.
+    pub fn label(&self) -> String {
+        self.line.to_string()
+    }
+
+    /// More of the request. The client is asked for a body that it holds back ([RFC 9110 section 10.1.1]).
+    ///
+    /// [RFC 9110 section 10.1.1]: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+    pub fn receive(&mut self) -> Received<'_> {
+        let Some(request) = &self.request else { return Received::Disconnect };
+        let mut event_loop = self.shared.event_loop();
+        let in_buffer = mem::take(&mut self.in_buffer);
+        if in_buffer > 0 {
+            let more = event_loop.has_more_input(self.token);
+            let from = request.head_length;
+            return Received::Slice(&request.buffer[from..from + in_buffer], more);
+        }
+        match event_loop.take_input(self.token) {
+            Input::Body(Some(piece), more) => Received::Body(piece, more),
+            Input::Body(None, _) => Received::End,
+            Input::Disconnect => Received::Disconnect,
+            Input::Pending => Received::Pending,
+        }
+    }
+
+    /// The application has ended: what it left undone is failed.
+    pub fn end(mut self: Box<Self>) {
+        self.fail();
+    }
+}

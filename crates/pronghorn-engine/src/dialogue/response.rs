@@ -1,0 +1,449 @@
+//! Sending the response: what the socket takes at once, the rest by the loop.
+
+use std::fs::File;
+use std::sync::MutexGuard;
+
+use pronghorn_proto::encode::{
+    BodySize, BodyWriter, End, LAST_CHUNK, Refusal, RequestFacts, ResponseFields, chunk_head,
+    error_response,
+};
+use pronghorn_proto::error::Error;
+
+use super::Dialogue;
+use super::line::Talk;
+use crate::access::Entry;
+use crate::address::Peer;
+use crate::conn::{Conn, Output, Phase, Piece, Retained, Token};
+use crate::date::date_now;
+use crate::event_loop::{EventLoop, Job};
+use crate::exchange::Gone;
+use crate::reply::{FAILED, Reply, Stage, keep_unsent, send_with_head};
+use crate::request::{Answer, Request};
+use crate::shared::Shared;
+use crate::sys;
+use crate::watchdog::{LATE, RequestLine};
+
+/// Whether an application may go on sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It may.
+    Free,
+    /// The client does not keep up: the dialogue is stirred when there is room.
+    Full,
+}
+
+impl Dialogue {
+    /// Sends a complete response whose body is `body`. `reason`: free of control bytes. `keep` is asked for an owner of the same
+    /// bytes only when the socket does not take all of them at once.
+    ///
+    /// # Errors
+    /// The client is gone. The response counts as ended either way.
+    pub fn respond(
+        &mut self,
+        status: u16,
+        reason: &[u8],
+        body: &[u8],
+        keep: impl FnOnce() -> Retained,
+    ) -> Result<(), Gone> {
+        let Some(mut out) = Out::of(self) else { return Err(Gone) };
+        let mut writer = out.make_head(status, reason, BodySize::Known(body.len() as u64));
+        let admitted = writer.admit(body.len());
+        out.reply.stage = Stage::Body(writer);
+        let sent = out.begin().and_then(|()| out.send(&body[..admitted], keep));
+        let gone = sent.is_err();
+        drop(out);
+        if gone {
+            self.abort()
+        } else {
+            self.finish()
+        }
+        if gone { Err(Gone) } else { Ok(()) }
+    }
+
+    /// Begins a response. Its head goes out with the first bytes of the body, or at the end.
+    pub fn start(&mut self, status: u16, reason: &[u8], size: BodySize) {
+        let Some(mut out) = Out::of(self) else { return };
+        let writer = out.make_head(status, reason, size);
+        out.reply.stage = Stage::Head(writer);
+    }
+
+    /// Sends a part of the body, or has it sent. What exceeds the Content-Length is left out; so is any body where the response has
+    /// none.
+    ///
+    /// # Errors
+    /// The client is gone. The response counts as ended then.
+    pub fn write(&mut self, data: &[u8], keep: impl FnOnce() -> Retained) -> Result<Room, Gone> {
+        let Some((mut writer, with_head)) = self.reply.take_writer() else { return Err(Gone) };
+        let admitted = writer.admit(data.len());
+        let chunked = writer.is_chunked() && admitted > 0;
+        self.reply.stage = Stage::Body(writer);
+        let Some(mut out) = Out::of(self) else { return Err(Gone) };
+        if !with_head {
+            out.head.clear();
+        }
+        if chunked {
+            let mut size = [0; 18];
+            let count = chunk_head(admitted, &mut size);
+            out.head.extend_from_slice(&size[..count]);
+        }
+        let sent = out.begin().and_then(|()| out.send(&data[..admitted], keep));
+        if sent.is_ok() && chunked {
+            out.send_own(b"\r\n");
+        }
+        drop(out);
+        match sent {
+            Ok(()) => self.room(),
+            Err(Gone) => {
+                self.abort();
+                Err(Gone)
+            }
+        }
+    }
+
+    /// Sends `length` bytes of `file` from `offset` on, as a part of the body.
+    ///
+    /// # Errors
+    /// The client is gone. The response counts as ended then.
+    pub fn send_file(&mut self, file: File, offset: u64, length: u64) -> Result<Room, Gone> {
+        let Some((mut writer, with_head)) = self.reply.take_writer() else { return Err(Gone) };
+        let length = writer.admit(usize::try_from(length).unwrap_or(usize::MAX)) as u64;
+        let chunked = writer.is_chunked() && length > 0;
+        self.reply.stage = Stage::Body(writer);
+        let Some(mut out) = Out::of(self) else { return Err(Gone) };
+        if out.begin().is_err() {
+            drop(out);
+            self.abort();
+            return Err(Gone);
+        }
+        let mut before = if with_head { out.head.clone() } else { Vec::new() };
+        if chunked {
+            let mut size = [0; 18];
+            let count = chunk_head(length as usize, &mut size);
+            before.extend_from_slice(&size[..count]);
+        }
+        out.queue(Piece::Owned(before, 0));
+        out.queue(Piece::File(file, offset, length));
+        if chunked {
+            out.queue(Piece::Owned(b"\r\n".to_vec(), 0));
+        }
+        out.reply.sent += length;
+        out.event_loop.flush_line(out.token);
+        drop(out);
+        self.room()
+    }
+
+    /// Sends an interim response with the fields so far, which are forgotten then (RFC 9110 section 15.2, RFC 8297). A client of
+    /// HTTP/1.0 gets none (section 15.2).
+    pub fn inform(&mut self, status: u16, reason: &[u8]) {
+        let is_fresh = matches!(self.reply.stage, Stage::Fresh);
+        let may = self.head().is_some_and(|head| RequestFacts::of(head, true).http11);
+        if !is_fresh || !may {
+            return self.fields.clear();
+        }
+        let mut interim = format!("HTTP/1.1 {status} ").into_bytes();
+        interim.extend_from_slice(reason);
+        interim.extend_from_slice(b"\r\n");
+        interim.extend_from_slice(self.fields.bytes());
+        interim.extend_from_slice(b"\r\n");
+        self.fields.clear();
+        if let Some(mut out) = Out::of(self) {
+            out.queue(Piece::Owned(interim, 0));
+            out.event_loop.flush_line(out.token);
+        }
+    }
+
+    /// Ends the response, with `trailers` if it is chunked. One that is shorter than its Content-Length cannot be mended: the connection
+    /// is aborted.
+    pub fn finish_with(&mut self, trailers: &ResponseFields) {
+        let Some((writer, with_head)) = self.reply.take_writer() else { return };
+        let Some(mut out) = Out::of(self) else { return };
+        if with_head {
+            if out.begin().is_err() {
+                drop(out);
+                return self.abort();
+            }
+            let head = out.head.clone();
+            out.send_own(&head);
+        }
+        match writer.finish() {
+            Ok(End::LastChunk) if trailers.bytes().is_empty() => out.send_own(LAST_CHUNK),
+            Ok(End::LastChunk) => {
+                let end = [b"0\r\n", trailers.bytes(), b"\r\n"].concat();
+                out.send_own(&end);
+            }
+            Ok(End::Complete) => {}
+            Err(short) => {
+                log::error!("{}: {short}; its connection is cut", out.label);
+                drop(out);
+                return self.abort();
+            }
+        }
+        drop(out);
+        self.release();
+    }
+
+    /// Ends the response.
+    pub fn finish(&mut self) {
+        self.finish_with(&ResponseFields::default());
+    }
+
+    /// The application failed: 500 if nothing was sent, else the connection is aborted. After the end of the response it changes
+    /// nothing.
+    pub fn fail(&mut self) {
+        let refused = self.refused();
+        self.refuse(&refused.map_or(FAILED, Refusal::from));
+    }
+
+    /// The same, of an application that took too long.
+    pub fn fail_late(&mut self) {
+        self.refuse(&LATE);
+    }
+
+    /// The same with a text of `content_type` in the place of the server's own.
+    pub fn fail_with(&mut self, content_type: &[u8], text: &[u8]) {
+        if !self.is_open() || self.refused().is_some() {
+            return self.fail();
+        }
+        self.fields.clear();
+        if self.fields.push(b"Content-Type", content_type).is_err() {
+            return self.fail();
+        }
+        self.reply.stage = Stage::Fresh;
+        // A client that has gone needs no answer.
+        let _ = self.respond(500, b"Internal Server Error", text, || Box::new(text.to_vec()));
+    }
+
+    /// Whether nothing of the final response has been sent.
+    pub fn is_open(&self) -> bool {
+        matches!(self.reply.stage, Stage::Fresh | Stage::Head(_))
+    }
+
+    /// Whether the response has ended.
+    pub fn is_done(&self) -> bool {
+        matches!(self.reply.stage, Stage::Done)
+    }
+
+    /// Whether the application may go on sending.
+    ///
+    /// # Errors
+    /// The client is gone.
+    pub fn room(&mut self) -> Result<Room, Gone> {
+        match self.shared.event_loop().room(self.token) {
+            Some(true) => Ok(Room::Free),
+            Some(false) => Ok(Room::Full),
+            None => Err(Gone),
+        }
+    }
+
+    /// Sends a response of the server's own, or cuts the one that has begun.
+    fn refuse(&mut self, refusal: &Refusal) {
+        match self.reply.stage {
+            Stage::Done => return,
+            Stage::Body(_) => return self.abort(),
+            Stage::Fresh | Stage::Head(_) => {}
+        }
+        self.fields.clear();
+        let Some(mut out) = Out::of(self) else { return };
+        if out.begin().is_err() {
+            drop(out);
+            return self.abort();
+        }
+        let facts = out.facts();
+        let date = date_now();
+        let server = out.shared.config.server_fields(&date, out.request);
+        let mut response = Vec::new();
+        out.reply.sent = error_response(&mut response, refusal, facts, &server);
+        out.reply.status = refusal.status;
+        out.queue(Piece::Owned(response, 0));
+        drop(out);
+        self.release();
+    }
+
+    /// Why the body did not arrive, if that is so.
+    fn refused(&self) -> Option<Error> {
+        self.shared.event_loop().body_fault(self.token)
+    }
+
+    fn abort(&mut self) {
+        self.reply.stage = Stage::Done;
+        {
+            let mut event_loop = self.shared.event_loop();
+            if let Some(talk) = event_loop.conns.get(self.token).and_then(Conn::talk) {
+                if self.reply.until_close {
+                    // An ordinary end would look like the end of the body.
+                    sys::reset_on_close(talk.socket);
+                }
+                self.reply.taken += talk.line.output.take_sent();
+                talk.line.output = Output::default();
+                talk.state.response_aborted();
+            }
+        }
+        self.release();
+    }
+
+    /// The response has ended: the connection goes on without the dialogue.
+    fn release(&mut self) {
+        self.reply.stage = Stage::Done;
+        let Some(mut request) = self.request.take() else { return };
+        if self.shared.config.timed {
+            request.timing.ended = sys::monotonic_micros();
+        }
+        self.shared.count_answer();
+        self.log_answer(&request);
+        let mut event_loop = self.shared.event_loop();
+        event_loop.end_dialogue(self.token, request, &mut self.reply, (self.peer, self.listener));
+        let rings = event_loop.rings_bell();
+        drop(event_loop);
+        if rings {
+            self.shared.ring();
+        }
+    }
+
+    fn log_answer(&self, request: &Request) {
+        if self.shared.config.logs_answers() {
+            self.shared.config.log_answer(&Entry {
+                client: request.client(self.peer, self.proxies()),
+                request,
+                listener: self.listener,
+                fields: Some(&self.fields),
+                status: self.reply.status,
+                bytes: self.reply.sent,
+            });
+        }
+    }
+}
+
+/// A dialogue with the loop at hand.
+struct Out<'a> {
+    shared: &'a Shared,
+    event_loop: MutexGuard<'a, EventLoop>,
+    token: Token,
+    request: &'a Request,
+    reply: &'a mut Reply,
+    head: &'a mut Vec<u8>,
+    fields: &'a ResponseFields,
+    label: &'a RequestLine,
+}
+
+impl<'a> Out<'a> {
+    /// None once the response has ended.
+    fn of(dialogue: &'a mut Dialogue) -> Option<Self> {
+        let request = dialogue.request.as_deref()?;
+        Some(Out {
+            shared: &dialogue.shared,
+            event_loop: dialogue.shared.event_loop(),
+            token: dialogue.token,
+            request,
+            reply: &mut dialogue.reply,
+            head: &mut dialogue.head,
+            fields: &dialogue.fields,
+            label: &dialogue.line,
+        })
+    }
+
+    fn talk(&mut self) -> Option<Talk<'_>> {
+        self.event_loop.conns.get(self.token).and_then(Conn::talk)
+    }
+
+    fn facts(&mut self) -> RequestFacts {
+        let may_persist = self.talk().is_some_and(|talk| talk.state.may_persist());
+        RequestFacts::of(&self.request.head, may_persist && !self.shared.is_draining())
+    }
+
+    fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
+        let facts = self.facts();
+        let date = date_now();
+        let server = self.shared.config.server_fields(&date, self.request);
+        let line = (status, reason);
+        self.reply.make_head(self.head, line, self.fields, size, &facts, &server)
+    }
+
+    /// Before anything of the response is sent.
+    fn begin(&mut self) -> Result<(), Gone> {
+        let persistent = self.reply.persistent;
+        let talk = self.talk().ok_or(Gone)?;
+        if !talk.line.client.takes_output() {
+            return Err(Gone);
+        }
+        if !talk.state.response_has_begun() {
+            talk.state.response_started(persistent);
+            talk.line.answered();
+        }
+        Ok(())
+    }
+
+    /// Sends `head` and `data`, at once as far as nothing waits and the socket takes it.
+    fn send(&mut self, data: &[u8], keep: impl FnOnce() -> Retained) -> Result<(), Gone> {
+        let Out { event_loop, token, reply, head, .. } = self;
+        let talk = event_loop.conns.get(*token).and_then(Conn::talk).ok_or(Gone)?;
+        reply.sent += data.len() as u64;
+        let was_empty = talk.line.output.is_empty();
+        let sent = if was_empty { send_with_head(talk.socket, head, data) } else { Ok(0) };
+        let Ok(sent) = sent.inspect(|sent| reply.taken += *sent as u64) else { return Err(Gone) };
+        keep_unsent(&mut talk.line.output, head, sent, data.len(), keep);
+        head.clear();
+        if was_empty && !talk.line.output.is_empty() {
+            event_loop.output_waits(*token);
+        }
+        Ok(())
+    }
+
+    /// Sends bytes of the server's own.
+    fn send_own(&mut self, bytes: &[u8]) {
+        let Some(talk) = self.talk() else { return };
+        let sent = if talk.line.output.is_empty() {
+            sys::send(talk.socket, bytes).unwrap_or_default()
+        } else {
+            0
+        };
+        talk.line.output.push(Piece::Owned(bytes.to_vec(), sent));
+        self.reply.taken += sent as u64;
+    }
+
+    fn queue(&mut self, piece: Piece) {
+        if let Some(talk) = self.talk() {
+            talk.line.output.push(piece);
+        }
+    }
+}
+
+impl EventLoop {
+    /// The socket did not take all: the loop sends the rest, unless the client takes too long.
+    fn output_waits(&mut self, token: Token) {
+        self.now = sys::monotonic_millis();
+        self.flush_line(token);
+    }
+
+    /// Gives the connection back to the loop, with what is still to be sent.
+    fn end_dialogue(
+        &mut self,
+        token: Token,
+        mut request: Box<Request>,
+        reply: &mut Reply,
+        (peer, listener): (Peer, u16),
+    ) {
+        let Some(conn) = self.conns.get(token) else {
+            self.in_flight -= 1;
+            return;
+        };
+        let (Phase::Dialogue(line), Some(socket)) =
+            (std::mem::replace(&mut conn.phase, Phase::Running), conn.socket.take())
+        else {
+            self.in_flight -= 1;
+            return self.close(token);
+        };
+        let mut line = *line;
+        request.buffer.append(&mut line.take_rest());
+        conn.deadline = 0;
+        let mut state = conn.state;
+        let mut output = line.into_output();
+        if self.config.metrics.is_some() {
+            let sent = reply.taken + output.take_sent();
+            request.answer = Answer { status: reply.status, sent };
+        }
+        if output.is_empty() && state.response_is_under_way() {
+            state.response_complete();
+        }
+        self.put_back(Job { token, socket, state, request, peer, listener }, output);
+    }
+}

@@ -1,0 +1,171 @@
+//! A server whose turns are taken by somebody else's event loop, the host: asyncio's.
+
+mod queue;
+mod stand_in;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use self::queue::{ForHost, Found};
+use self::stand_in::StandIn;
+use crate::address::Peer;
+use crate::conn::Token;
+use crate::dialogue::{Begun, Dialogue};
+use crate::event_loop::{HOST, Progress};
+use crate::metrics::WorkerState;
+use crate::sched::{EngineThread, FIRST, LAST_WORDS};
+use crate::server::Server;
+use crate::shared::Shared;
+use crate::sys::{Bell, Interest};
+use crate::watchdog::start_watchdog;
+
+/// The way from the server to its host.
+pub(crate) struct HostLink {
+    /// Readable when there is something for the host.
+    pub(crate) bell: Bell,
+    /// What the host wants to be told of besides.
+    also: OnceLock<OwnedFd>,
+}
+
+/// A server that runs in the thread of its host. What it finds for the application is taken with [`next`](Hosted::next).
+pub struct Hosted {
+    shared: Arc<Shared>,
+    thread: EngineThread,
+    stand_in: StandIn,
+    watchdog_ended: Receiver<()>,
+    /// The host was told of the drain.
+    told_drain: bool,
+}
+
+/// Something for the application.
+pub enum Occurrence {
+    /// A request: its application can begin.
+    Begun(Box<Dialogue>),
+    /// What a dialogue waits for may have come: it tries again. Named by its slot.
+    Stirred((u32, u32)),
+    /// A dialogue runs for longer than it may (true), or than is usual.
+    Late((u32, u32), bool),
+    /// The server drains from now on.
+    Draining,
+}
+
+impl Server {
+    /// Serves in the calling thread, whose event loop takes the turns, until [`Hosted::is_over`].
+    ///
+    /// # Errors
+    /// A thread to watch over this one could not be started.
+    pub fn host(self) -> io::Result<Hosted> {
+        let shared = self.into_shared();
+        shared.event_loop().for_host = Some(ForHost::default());
+        let link = HostLink { bell: Bell::new()?, also: OnceLock::new() };
+        let _ = shared.host.set(link);
+        let watchdog_ended = start_watchdog(&shared)?;
+        let stand_in = StandIn::start(&shared)?;
+        if let Some(metrics) = &shared.config.metrics {
+            metrics.set_state(WorkerState::Ready);
+        }
+        let mut thread = EngineThread::new(shared.clone(), FIRST);
+        thread.begin_hosted();
+        Ok(Hosted { shared, thread, stand_in, watchdog_ended, told_drain: false })
+    }
+}
+
+impl Hosted {
+    /// Readable when there is something to [`poll`](Hosted::poll) for.
+    pub fn selector(&self) -> BorrowedFd<'_> {
+        (*self.shared.selector).as_fd()
+    }
+
+    /// Readable when something was found outside of the host's turns: call [`hush`](Hosted::hush), then [`next`](Hosted::next).
+    pub fn bell(&self) -> BorrowedFd<'_> {
+        self.link().bell.as_fd()
+    }
+
+    /// Makes the bell ring anew.
+    pub fn hush(&self) {
+        self.link().bell.clear();
+    }
+
+    /// Has [`poll`](Hosted::poll) tell of `fd` too, as long as that is readable.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn watch_also(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let owned = fd.try_clone_to_owned()?;
+        let fd = self.link().also.get_or_init(|| owned);
+        self.shared.selector.add(fd, HOST, Interest::Listen)
+    }
+
+    /// Waits for events, at most for `millis` milliseconds; `None` is without end, 0 only looks. Gives whether there are any. To be
+    /// called detached when it may wait.
+    pub fn poll(&mut self, millis: Option<u64>) -> bool {
+        self.stand_in.host_is_here();
+        self.thread.poll_for_host(millis)
+    }
+
+    /// Whether the descriptor of [`watch_also`](Hosted::watch_also) was found readable since this was asked last.
+    pub fn takes_other(&mut self) -> bool {
+        std::mem::take(&mut self.thread.host_is_called)
+    }
+
+    /// The next thing for the application; none when the turn is over.
+    #[expect(clippy::should_implement_trait, reason = "a turn ends and the next begins")]
+    pub fn next(&mut self) -> Option<Occurrence> {
+        if !self.told_drain && self.shared.is_draining() {
+            self.told_drain = true;
+            return Some(Occurrence::Draining);
+        }
+        loop {
+            let (found, progress) = self.thread.host_step();
+            match found {
+                Some(Found::Begun(begun)) => {
+                    if let Some(begun) = self.dialogue(begun) {
+                        return Some(Occurrence::Begun(begun));
+                    }
+                }
+                Some(Found::Stirred(token)) => return Some(Occurrence::Stirred(slot(token))),
+                Some(Found::Late(token, too_late)) => {
+                    return Some(Occurrence::Late(slot(token), too_late));
+                }
+                None if progress == Progress::Done => return None,
+                None => {}
+            }
+        }
+    }
+
+    /// Whether the server has drained: nothing comes any more.
+    pub fn is_over(&self) -> bool {
+        self.shared.sched().stopping()
+    }
+
+    /// Ends what watches over the host.
+    pub fn end(mut self) {
+        self.thread.end_hosted();
+        self.stand_in.dismiss();
+        self.shared.watch.stop();
+        // It may wait for an interpreter that is not to be had.
+        let _ = self.watchdog_ended.recv_timeout(LAST_WORDS);
+        drop(self.thread);
+        self.shared.config.close_logs();
+    }
+
+    fn link(&self) -> &HostLink {
+        // Set when this was made.
+        self.shared.host.get().expect("a server with a host has a way to it")
+    }
+
+    fn dialogue(&self, begun: Begun) -> Option<Box<Dialogue>> {
+        let (peer, listener): (Peer, u16) = {
+            let mut event_loop = self.shared.event_loop();
+            let conn = event_loop.conns.get(begun.token)?;
+            (conn.peer, conn.listener)
+        };
+        Some(Box::new(Dialogue::new(self.shared.clone(), begun, peer, listener)))
+    }
+}
+
+fn slot(token: Token) -> (u32, u32) {
+    (token.index, token.generation)
+}

@@ -1,0 +1,93 @@
+//! What the loop has found for the host: it stays here until the host takes its turn.
+
+use std::collections::VecDeque;
+
+use crate::conn::Token;
+use crate::dialogue::Begun;
+use crate::event_loop::EventLoop;
+
+/// What waits for the host.
+#[derive(Default)]
+pub(crate) struct ForHost {
+    begun: VecDeque<Begun>,
+    stirred: VecDeque<Token>,
+    /// Dialogues whose application is late, or only slow.
+    late: VecDeque<(Token, bool)>,
+    /// The host looks at all of this before it waits again.
+    in_turn: bool,
+    /// The host has to be told that there is something.
+    rings: bool,
+}
+
+/// One of it.
+pub(crate) enum Found {
+    Begun(Begun),
+    Stirred(Token),
+    Late(Token, bool),
+}
+
+impl ForHost {
+    pub(crate) fn begin(&mut self, begun: Begun) {
+        self.begun.push_back(begun);
+        self.rings |= !self.in_turn;
+    }
+
+    pub(crate) fn stir(&mut self, token: Token) {
+        self.stirred.push_back(token);
+        self.rings |= !self.in_turn;
+    }
+
+    pub(crate) fn late(&mut self, token: Token, too_late: bool) {
+        self.late.push_back((token, too_late));
+        self.rings |= !self.in_turn;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.stirred.is_empty() && self.late.is_empty()
+    }
+
+    /// What waits longest goes first: requests under way before new ones.
+    fn next(&mut self) -> Option<Found> {
+        if let Some(token) = self.stirred.pop_front() {
+            return Some(Found::Stirred(token));
+        }
+        if let Some((token, too_late)) = self.late.pop_front() {
+            return Some(Found::Late(token, too_late));
+        }
+        self.begun.pop_front().map(Found::Begun)
+    }
+}
+
+impl EventLoop {
+    /// Whether a host takes the requests.
+    pub(crate) fn is_hosted(&self) -> bool {
+        self.for_host.is_some()
+    }
+
+    /// Notes something for the host.
+    pub(crate) fn for_host(&mut self, note: impl FnOnce(&mut ForHost)) {
+        if let Some(host) = &mut self.for_host {
+            note(host);
+        }
+    }
+
+    /// Whether something waits for the host.
+    pub(crate) fn host_has_work(&self) -> bool {
+        self.for_host.as_ref().is_some_and(|host| !host.is_empty())
+    }
+
+    /// What the host is to look at next.
+    pub(crate) fn next_for_host(&mut self) -> Option<Found> {
+        self.for_host.as_mut()?.next()
+    }
+
+    /// The host begins or ends a turn.
+    pub(crate) fn set_in_turn(&mut self, in_turn: bool) {
+        self.for_host(|host| host.in_turn = in_turn);
+    }
+
+    /// Whether the bell is to be rung for what was found outside of the host's turns.
+    pub(crate) fn rings_bell(&mut self) -> bool {
+        self.for_host.as_mut().is_some_and(|host| std::mem::take(&mut host.rings))
+    }
+}

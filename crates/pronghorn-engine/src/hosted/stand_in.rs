@@ -1,0 +1,151 @@
+//! The stand-in: sees to events while the host's thread is stuck in its application, as far as they need no application.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::event_loop::HOST;
+use crate::shared::Shared;
+use crate::sys::{self, Bell, Interest, Ready};
+
+/// After this many looks at nothing it sleeps until something happens.
+const IDLE_LOOKS: u32 = 50;
+
+/// How long it waits at the most.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// How much stack it gets.
+const STACK: usize = 256 << 10;
+
+/// The host's end of it.
+pub(super) struct StandIn {
+    post: Arc<Post>,
+    thread: JoinHandle<()>,
+}
+
+/// What both share.
+struct Post {
+    /// How often the host has come for events.
+    turns: AtomicU64,
+    /// The stand-in sees to events.
+    is_manned: AtomicBool,
+    is_over: AtomicBool,
+    /// Ends its waits.
+    call: Bell,
+}
+
+impl StandIn {
+    pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Self> {
+        let post = Arc::new(Post {
+            turns: AtomicU64::new(0),
+            is_manned: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            call: Bell::new()?,
+        });
+        let (theirs, shared) = (post.clone(), shared.clone());
+        let builder = std::thread::Builder::new().name("pronghorn-stand-in".to_owned());
+        let thread = builder.stack_size(STACK).spawn(move || theirs.keep(&shared))?;
+        Ok(StandIn { post, thread })
+    }
+
+    /// The host sees to events itself.
+    #[inline]
+    pub(super) fn host_is_here(&self) {
+        self.post.turns.fetch_add(1, Ordering::Release);
+        if self.post.is_manned.load(Ordering::Acquire) {
+            self.post.call.ring();
+        }
+    }
+
+    pub(super) fn dismiss(self) {
+        self.post.is_over.store(true, Ordering::Release);
+        self.post.call.ring();
+        // A panic of it has been reported by itself.
+        let _ = self.thread.join();
+    }
+}
+
+impl Post {
+    fn keep(&self, shared: &Shared) {
+        let pause = shared.config.promote_after.max(Duration::from_micros(100));
+        let mut idle_looks = IDLE_LOOKS;
+        let mut turns = self.turns();
+        while !self.is_over() {
+            if idle_looks >= IDLE_LOOKS {
+                idle_looks = 0;
+                self.wait_for_events(shared, LONGEST_WAIT);
+            }
+            std::thread::sleep(pause);
+            let before = std::mem::replace(&mut turns, self.turns());
+            if before != turns {
+                idle_looks = 0;
+            } else if has_events(shared) {
+                idle_looks = 0;
+                self.stand_in(shared, turns);
+            } else {
+                idle_looks += 1;
+            }
+        }
+    }
+
+    /// Sees to events until the host does.
+    fn stand_in(&self, shared: &Shared, turns: u64) {
+        self.is_manned.store(true, Ordering::Release);
+        // Readable all the time, perhaps, and nobody's business here.
+        let also = shared.host.get().and_then(|host| host.also.get());
+        let was_watched = also.is_some_and(|fd| shared.selector.remove(fd).is_ok());
+        let mut events = Vec::new();
+        while self.turns() == turns && !self.is_over() {
+            let limit = take_turn(shared, &mut events);
+            self.wait_for_events(shared, limit);
+        }
+        if let Some(fd) = also.filter(|_| was_watched)
+            && let Err(error) = shared.selector.add(fd, HOST, Interest::Listen)
+        {
+            log::error!("the descriptors of the application cannot be watched any more: {error}");
+        }
+        self.is_manned.store(false, Ordering::Release);
+        self.call.clear();
+    }
+
+    /// Waits for events, or to be called.
+    fn wait_for_events(&self, shared: &Shared, limit: Duration) {
+        let waited = sys::wait_ready(&self.call, false, Some(shared.selector.as_fd()), limit);
+        if waited.is_err() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Acquire)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
+fn has_events(shared: &Shared) -> bool {
+    sys::wait_ready(&*shared.selector, false, None, Duration::ZERO).unwrap_or(false)
+}
+
+/// One turn: what is found for the host is left to it.
+fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Duration {
+    if let Err(error) = shared.selector.wait(events, Some(0)) {
+        log::error!("waiting for events failed: {error}; trying again");
+    }
+    let mut event_loop = shared.event_loop();
+    event_loop.begin_turn(events, sys::monotonic_millis());
+    event_loop.work(false, false);
+    // Sets the timer for what is due next.
+    let limit = event_loop.begin_wait(None).map_or(LONGEST_WAIT, Duration::from_millis);
+    let rings = event_loop.rings_bell();
+    drop(event_loop);
+    if rings {
+        shared.ring();
+    }
+    limit
+}
