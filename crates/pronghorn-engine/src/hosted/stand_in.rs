@@ -17,6 +17,9 @@ const IDLE_LOOKS: u32 = 50;
 /// How long it waits at the most.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
+/// How long a host that waits for events may take to get up.
+const HOST_TAKES: Duration = Duration::from_millis(1);
+
 /// How much stack it gets.
 const STACK: usize = 256 << 10;
 
@@ -72,7 +75,7 @@ impl Post {
     fn keep(&self, shared: &Shared) {
         let pause = shared.config.promote_after.max(Duration::from_micros(100));
         let mut idle_looks = IDLE_LOOKS;
-        let mut turns = self.turns();
+        let (mut turns, mut had_events) = (self.turns(), false);
         while !self.is_over() {
             if idle_looks >= IDLE_LOOKS {
                 idle_looks = 0;
@@ -84,10 +87,15 @@ impl Post {
                 idle_looks = 0;
             } else if has_events(shared) {
                 idle_looks = 0;
-                self.stand_in(shared, turns);
+                // They may have come just now.
+                if std::mem::replace(&mut had_events, true) {
+                    self.stand_in(shared, turns);
+                }
+                continue;
             } else {
                 idle_looks += 1;
             }
+            had_events = false;
         }
     }
 
@@ -99,7 +107,12 @@ impl Post {
         let was_watched = also.is_some_and(|fd| shared.selector.remove(fd).is_ok());
         let mut events = Vec::new();
         while self.turns() == turns && !self.is_over() {
-            let limit = take_turn(shared, &mut events);
+            let Turn { limit, left_work } = take_turn(shared, &mut events);
+            if left_work {
+                // The host may wait for the very events that were taken. Woken, it may find nothing again, so this is repeated.
+                shared.waker.wake();
+                self.wait_to_be_called();
+            }
             self.wait_for_events(shared, limit);
         }
         if let Some(fd) = also.filter(|_| was_watched)
@@ -119,6 +132,11 @@ impl Post {
         }
     }
 
+    /// Leaves events to the host for a moment.
+    fn wait_to_be_called(&self) {
+        let _ = sys::wait_ready(&self.call, false, None, HOST_TAKES);
+    }
+
     fn turns(&self) -> u64 {
         self.turns.load(Ordering::Acquire)
     }
@@ -128,12 +146,20 @@ impl Post {
     }
 }
 
+/// What came of a turn.
+struct Turn {
+    /// How long the next wait may be.
+    limit: Duration,
+    /// Something waits for the host.
+    left_work: bool,
+}
+
 fn has_events(shared: &Shared) -> bool {
     sys::wait_ready(&*shared.selector, false, None, Duration::ZERO).unwrap_or(false)
 }
 
 /// One turn: what is found for the host is left to it.
-fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Duration {
+fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Turn {
     if let Err(error) = shared.selector.wait(events, Some(0)) {
         log::error!("waiting for events failed: {error}; trying again");
     }
@@ -143,9 +169,10 @@ fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Duration {
     // Sets the timer for what is due next.
     let limit = event_loop.begin_wait(None).map_or(LONGEST_WAIT, Duration::from_millis);
     let rings = event_loop.rings_bell();
+    let left_work = event_loop.host_has_work();
     drop(event_loop);
     if rings {
         shared.ring();
     }
-    limit
+    Turn { limit, left_work }
 }

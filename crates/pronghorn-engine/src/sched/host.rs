@@ -60,7 +60,8 @@ impl EngineThread {
         let mut event_loop = self.shared.event_loop();
         event_loop.set_in_turn(false);
         let is_due = event_loop.begin_wait_by_timer(most);
-        let rings = event_loop.rings_bell() || is_due;
+        // The stand-in may have found something since this turn looked last.
+        let rings = event_loop.rings_bell() || event_loop.host_has_work() || is_due;
         drop(event_loop);
         if rings {
             self.shared.ring();

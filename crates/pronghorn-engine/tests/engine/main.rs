@@ -8,6 +8,7 @@ mod early;
 mod expect;
 mod given_up;
 mod half_close;
+mod hosted;
 mod limits;
 mod listeners;
 mod own_answers;
