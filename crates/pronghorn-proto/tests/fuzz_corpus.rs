@@ -11,17 +11,26 @@ mod chunked;
 mod conversation;
 #[path = "../fuzz/src/cuts.rs"]
 mod cuts;
+#[path = "../fuzz/src/handshake.rs"]
+mod handshake;
 #[path = "../fuzz/src/head.rs"]
 mod head;
 #[path = "../fuzz/src/proxies.rs"]
 mod proxies;
 #[path = "../fuzz/src/request.rs"]
 mod request;
+#[path = "../fuzz/src/websocket.rs"]
+mod websocket;
 
 use std::fs;
 use std::path::Path;
 
 use cuts::Random;
+
+#[test]
+fn handshake_corpus() {
+    replay("handshake", handshake::check);
+}
 
 #[test]
 fn head_corpus() {
@@ -41,6 +50,11 @@ fn proxies_corpus() {
 #[test]
 fn request_corpus() {
     replay("request", request::check);
+}
+
+#[test]
+fn websocket_corpus() {
+    replay("websocket", websocket::check);
 }
 
 fn replay(target: &str, check: fn(&[u8])) {
@@ -113,6 +127,12 @@ const TOKENS: &[&[u8]] = &[
     b"*",
     b"[::1]",
     b"Connection: close\r\n",
+    b"Upgrade: websocket\r\n",
+    b"; client_max_window_bits",
+    b"permessage-deflate, ",
+    b"\x00\x80\0\0\0\0",
+    b"\x89\x80\0\0\0\0",
+    b"\x01\x00\x00\xff\xff",
 ];
 
 /// Mutations of each input.

@@ -4,6 +4,8 @@
 pub mod chunked;
 pub mod conversation;
 pub mod cuts;
+pub mod handshake;
 pub mod head;
 pub mod proxies;
 pub mod request;
+pub mod websocket;
