@@ -72,8 +72,7 @@ fn what_does_not_get_smaller_is_sent_as_it_is() {
     let mut deflaters = Deflaters::default();
     let mut random = Random::new(1);
     let noise: Vec<u8> = (0..2000).map(|_| random.below(256) as u8).collect();
-    let small = b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-    for message in [&noise[..], small, b""] {
+    for message in [&noise[..], &[b'a'; 1023], b""] {
         let mut sent = b"before".to_vec();
         Encoder::new(agreement(false, 15)).put(Kind::Binary, message, &mut deflaters, &mut sent);
         let head = FrameHead::new(Opcode::Binary, false, message.len());
@@ -85,12 +84,13 @@ fn what_does_not_get_smaller_is_sent_as_it_is() {
 fn what_gets_smaller_is_compressed() {
     let mut deflaters = Deflaters::default();
     for takeover in [false, true] {
+        let words = "Some words that nobody has said before, at least not here.\n";
+        let message = words.repeat(if takeover { 2 } else { 18 });
         let mut sizes = [0; 2];
         let mut encoder = Encoder::new(agreement(takeover, 15));
         for size in &mut sizes {
             let mut sent = Vec::new();
-            let message = b"Some words that nobody has said before, at least not here.\n".repeat(2);
-            encoder.put(Kind::Text, &message, &mut deflaters, &mut sent);
+            encoder.put(Kind::Text, message.as_bytes(), &mut deflaters, &mut sent);
             assert_eq!(sent[0], 0xC1);
             *size = sent.len();
         }
@@ -124,6 +124,28 @@ fn agreement(takeover: bool, bits: u8) -> Option<Agreement> {
         client_window_bits: bits,
     };
     Agreement::accept([(&b"client_max_window_bits"[..], None)].into_iter(), &options)
+}
+
+#[test]
+fn a_message_to_many_is_the_same_for_each_and_another_is_not() {
+    let mut deflaters = Deflaters::default();
+    let (first, second) = ([b'a'; 2000], [b'b'; 2000]);
+    let mut put = |bits, message: &[u8]| {
+        let mut sent = Vec::new();
+        Encoder::new(agreement(false, bits)).put(Kind::Text, message, &mut deflaters, &mut sent);
+        let (compressed, payload) = payload(&sent);
+        let mut client = Decompress::new_with_window_bits(false, bits);
+        assert_eq!((compressed, inflate(&mut client, payload)), (true, message.to_vec()));
+        sent
+    };
+    let sent = put(15, &first);
+    assert_eq!(put(15, &first), sent);
+    assert_ne!(put(15, &second), sent);
+    assert_eq!(put(15, &first), sent);
+    put(9, &first);
+    put(9, &first[1..]);
+    let large = vec![b'c'; 100_000];
+    assert_eq!(put(9, &large), put(9, &large));
 }
 
 /// Text and bytes, repetitive and not, from nothing to some tens of kilobytes.

@@ -1,7 +1,7 @@
 //! Frames of the server (RFC 6455 section 5).
 //!
-//! Each message is one frame. A frame without compression need not be built: [`FrameHead`] goes
-//! before the payload where that is.
+//! Each message is one frame. One that is not compressed need not be built: [`head`] goes before
+//! the message, which stays where it is.
 
 use super::close;
 use super::deflate::{Agreement, Deflater, Deflaters};
@@ -25,11 +25,18 @@ impl Encoder {
     /// Whether a message of `length` bytes is worth compressing. If not, [`head`] and the message
     /// itself are the frame.
     pub fn compresses(&self, length: usize) -> bool {
-        self.deflate.is_some() && length >= LEAST_COMPRESSED
+        self.agreement_for(length).is_some()
     }
 
-    /// Appends a message to `out` as a frame, compressed if that is agreed and pays. Deflating
-    /// borrows from `deflaters`.
+    fn agreement_for(&self, length: usize) -> Option<Agreement> {
+        self.deflate.filter(|agreement| match agreement.server_takeover {
+            true => length >= LEAST_WITH_CONTEXT,
+            false => length >= LEAST_WITHOUT_CONTEXT,
+        })
+    }
+
+    /// Appends a message to `out` as a frame, compressed if that is agreed and pays. What that takes
+    /// is in `deflaters`.
     pub fn put(
         &mut self,
         kind: Kind,
@@ -37,52 +44,15 @@ impl Encoder {
         deflaters: &mut Deflaters,
         out: &mut Vec<u8>,
     ) {
-        let agreement = self.deflate.filter(|_| self.compresses(message.len()));
-        let compressed = agreement
-            .is_some_and(|agreement| self.put_compressed(agreement, kind, message, deflaters, out));
-        if !compressed {
-            out.extend_from_slice(head(kind, message.len()).as_bytes());
-            out.extend_from_slice(message);
+        if let Some(agreement) = self.agreement_for(message.len()) {
+            let deflated = deflaters.deflate(&agreement, &mut self.deflater, message);
+            // The client has to see what later messages refer to, even if it got larger.
+            if agreement.server_takeover || deflated.len() < message.len() {
+                return put_frame(kind.opcode(), true, deflated, out);
+            }
         }
+        put_frame(kind.opcode(), false, message, out);
     }
-
-    /// Leaves `out` as it was, and says so, if the message would not get smaller. With context
-    /// takeover it is sent as it is, since the client has to see what later messages refer to.
-    fn put_compressed(
-        &mut self,
-        agreement: Agreement,
-        kind: Kind,
-        message: &[u8],
-        deflaters: &mut Deflaters,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let start = out.len();
-        let body = start + FrameHead::LONGEST;
-        out.resize(body, 0);
-        let mut deflater = self.deflater.take().unwrap_or_else(|| deflaters.lend(&agreement));
-        deflater.deflate(message, out);
-        let worth = agreement.server_takeover || out.len() - body < message.len();
-        match agreement.server_takeover {
-            true => self.deflater = Some(deflater),
-            false => deflaters.take_back(deflater),
-        }
-        match worth {
-            true => close_gap(out, start, kind),
-            false => out.truncate(start),
-        }
-        worth
-    }
-}
-
-/// Puts the head at `start`, and moves the deflated message, behind room for the longest head, up to it.
-fn close_gap(out: &mut Vec<u8>, start: usize, kind: Kind) {
-    let body = start + FrameHead::LONGEST;
-    let length = out.len() - body;
-    let head = FrameHead::new(kind.opcode(), true, length);
-    let head = head.as_bytes();
-    out[start..start + head.len()].copy_from_slice(head);
-    out.copy_within(body.., start + head.len());
-    out.truncate(start + head.len() + length);
 }
 
 /// The head of the frame of a message of `length` bytes that is not compressed.
@@ -108,9 +78,16 @@ pub fn put_close(code: u16, reason: &str, out: &mut Vec<u8>) {
 
 fn put_control(opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
     debug_assert!(payload.len() <= 125, "a control frame has 125 bytes at most");
-    out.extend_from_slice(FrameHead::new(opcode, false, payload.len()).as_bytes());
+    put_frame(opcode, false, payload, out);
+}
+
+fn put_frame(opcode: Opcode, compressed: bool, payload: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(FrameHead::new(opcode, compressed, payload.len()).as_bytes());
     out.extend_from_slice(payload);
 }
 
-/// Smaller messages gain less than they cost.
-const LEAST_COMPRESSED: usize = 64;
+/// A message that cannot refer to others gains little below this, for tens of microseconds.
+const LEAST_WITHOUT_CONTEXT: usize = 1024;
+
+/// One that can may be said in a few bytes.
+const LEAST_WITH_CONTEXT: usize = 64;

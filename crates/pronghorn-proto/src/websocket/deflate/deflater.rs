@@ -18,7 +18,7 @@ impl Deflater {
     }
 
     /// Appends `message` to `out`, deflated, without the tail.
-    pub(in crate::websocket) fn deflate(&mut self, message: &[u8], out: &mut Vec<u8>) {
+    fn deflate(&mut self, message: &[u8], out: &mut Vec<u8>) {
         let start = self.stream.total_in();
         loop {
             let used = (self.stream.total_in() - start) as usize;
@@ -41,33 +41,84 @@ fn most_deflated(length: usize) -> usize {
     length + length / 1024 + 64
 }
 
-/// Deflaters that nobody uses now, for all connections of a thread.
+/// What deflates for all connections of a thread that do not take their context over.
+///
+/// It remembers the last message, since one that is sent to many clients comes many times in a row
+/// and is the same on each wire.
 #[derive(Debug)]
 pub struct Deflaters {
     level: u32,
-    #[expect(clippy::vec_box, reason = "boxes move between connections, what is in them does not")]
-    idle: Vec<Box<Deflater>>,
+    /// One for each size of window that is asked for.
+    shared: Vec<Deflater>,
+    last: Last,
+}
+
+/// The last message that was deflated, and with which window.
+#[derive(Debug, Default)]
+struct Last {
+    window_bits: Option<u8>,
+    message: Vec<u8>,
+    deflated: Vec<u8>,
 }
 
 impl Deflaters {
     /// Deflaters of a level from 1, which is fast, to 9, which makes the smallest messages.
     pub fn new(level: u32) -> Deflaters {
-        Deflaters { level: level.clamp(1, 9), idle: Vec::new() }
+        Deflaters { level: level.clamp(1, 9), shared: Vec::new(), last: Last::default() }
     }
 
-    /// One at the start of a stream. It stays with the connection if contexts are taken over.
-    pub(in crate::websocket) fn lend(&mut self, agreement: &Agreement) -> Box<Deflater> {
+    /// `message` deflated, as `agreement` wants it. `own` has the connection's own deflater if
+    /// contexts are taken over; it gets one with its first message.
+    pub(in crate::websocket) fn deflate(
+        &mut self,
+        agreement: &Agreement,
+        own: &mut Option<Box<Deflater>>,
+        message: &[u8],
+    ) -> &[u8] {
         let window_bits = agreement.server_window_bits();
-        let idle = self.idle.iter().position(|deflater| deflater.window_bits == window_bits);
-        match idle {
-            Some(place) => self.idle.swap_remove(place),
-            None => Box::new(Deflater::new(self.level, window_bits)),
+        if agreement.server_takeover {
+            let deflater =
+                own.get_or_insert_with(|| Box::new(Deflater::new(self.level, window_bits)));
+            self.last.forget();
+            deflater.deflate(message, &mut self.last.deflated);
+        } else if !self.last.is(message, window_bits) {
+            self.last.forget();
+            self.last.remember(message, window_bits);
+            let deflater = shared(&mut self.shared, self.level, window_bits);
+            deflater.deflate(message, &mut self.last.deflated);
+            deflater.stream.reset();
         }
+        &self.last.deflated
+    }
+}
+
+fn shared(deflaters: &mut Vec<Deflater>, level: u32, window_bits: u8) -> &mut Deflater {
+    let place = deflaters.iter().position(|deflater| deflater.window_bits == window_bits);
+    let place = place.unwrap_or_else(|| {
+        deflaters.push(Deflater::new(level, window_bits));
+        deflaters.len() - 1
+    });
+    &mut deflaters[place]
+}
+
+impl Last {
+    fn is(&self, message: &[u8], window_bits: u8) -> bool {
+        self.window_bits == Some(window_bits) && self.message == message
     }
 
-    pub(in crate::websocket) fn take_back(&mut self, mut deflater: Box<Deflater>) {
-        deflater.stream.reset();
-        self.idle.push(deflater);
+    /// Keeps the memory, but not that of a large message.
+    fn forget(&mut self) {
+        self.window_bits = None;
+        self.deflated.clear();
+        self.deflated.shrink_to(LARGEST_REMEMBERED);
+    }
+
+    fn remember(&mut self, message: &[u8], window_bits: u8) {
+        if message.len() <= LARGEST_REMEMBERED {
+            self.window_bits = Some(window_bits);
+            self.message.clear();
+            self.message.extend_from_slice(message);
+        }
     }
 }
 
@@ -77,4 +128,8 @@ impl Default for Deflaters {
     }
 }
 
-const DEFAULT_LEVEL: u32 = 6;
+/// Of 16 KB of JSON level 1 makes 48 %, 2 makes 31 %, 3 makes 30 % and 6 makes 28 %, in 0.57, 0.83, 1.13
+/// and 1.37 million instructions (`valgrind --tool=callgrind`).
+const DEFAULT_LEVEL: u32 = 2;
+
+const LARGEST_REMEMBERED: usize = 64 * 1024;
