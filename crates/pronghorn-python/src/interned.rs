@@ -1,4 +1,8 @@
-//! Every interned object: the keys of an environ and the values that most requests share.
+//! Every interned object: the keys of environs, scopes and messages, and the values that most requests share.
+
+mod words;
+
+pub(crate) use words::Words;
 
 use pronghorn_proto::{field::Known, head::Method};
 use pyo3::{prelude::*, types::PyString};
@@ -27,8 +31,11 @@ pub(crate) struct Interned {
     pub(crate) http: Text,
     pub(crate) https: Text,
     pub(crate) http_10: Text,
-    methods: Box<[(Method, Text)]>,
+    pub(crate) methods: Methods,
 }
+
+/// The names of the common methods.
+pub(crate) struct Methods(Box<[(Method, Text)]>);
 
 impl Interned {
     /// Interns them all.
@@ -54,7 +61,7 @@ impl Interned {
             http: intern("http"),
             https: intern("https"),
             http_10: intern("HTTP/1.0"),
-            methods: METHODS.iter().map(|(method, name)| (*method, intern(name))).collect(),
+            methods: Methods::new(py),
         }
     }
 
@@ -63,11 +70,19 @@ impl Interned {
     pub(crate) fn key(&self, known: Known) -> &Text {
         &self.known[known as usize]
     }
+}
+
+impl Methods {
+    /// Interns them all.
+    pub(crate) fn new(py: Python<'_>) -> Self {
+        let intern = |text: &str| PyString::intern(py, text).unbind();
+        Methods(METHODS.iter().map(|(method, name)| (*method, intern(name))).collect())
+    }
 
     /// The name of a method; `None` for one outside the common ones.
     #[inline]
-    pub(crate) fn method(&self, method: Method) -> Option<&Text> {
-        self.methods.iter().find(|(common, _)| *common == method).map(|(_, name)| name)
+    pub(crate) fn name(&self, method: Method) -> Option<&Text> {
+        self.0.iter().find(|(common, _)| *common == method).map(|(_, name)| name)
     }
 }
 

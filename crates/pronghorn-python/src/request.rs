@@ -1,5 +1,7 @@
 //! A request's head, as both interfaces read it.
 
+use std::net::SocketAddr;
+
 use pronghorn_proto::{field::Known, head::RequestHead, target::Form};
 
 /// A parsed head and the bytes its spans are offsets of.
@@ -10,6 +12,11 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// The host that it is for, without what proxies say.
+    pub(crate) fn host(&self) -> Option<&'a [u8]> {
+        self.head.host.map(|host| host.of(self.bytes))
+    }
+
     /// What follows the target. An absolute one replaces Host, so that it counts in.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
@@ -17,6 +24,11 @@ impl<'a> Request<'a> {
         let start = if target.form == Form::Absolute { target.raw.start } else { target.raw.end };
         &self.bytes[start as usize..]
     }
+}
+
+/// An address of IPv4 mapped into IPv6 is written as what it is.
+pub(crate) fn address_text(address: SocketAddr) -> String {
+    address.ip().to_canonical().to_string()
 }
 
 /// What proxies say of a request.

@@ -15,3 +15,5 @@ pub mod line;
 pub mod settings;
 #[path = "../src/stack_dump.rs"]
 pub mod stack_dump;
+#[path = "../src/asgi/stage.rs"]
+pub mod stage;

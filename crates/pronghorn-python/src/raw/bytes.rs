@@ -3,7 +3,11 @@
 use std::{any::Any, mem::MaybeUninit, slice};
 
 use pronghorn_engine::BodyBuffer;
-use pyo3::{ffi, prelude::*, types::PyBytes};
+use pyo3::{
+    ffi,
+    prelude::*,
+    types::{PyBytes, PyMemoryView},
+};
 
 use crate::attach::Object;
 
@@ -71,6 +75,17 @@ pub(crate) fn copied<'py>(py: Python<'py>, contents: &[u8]) -> PyResult<Bound<'p
         let object = ffi::PyBytes_FromStringAndSize(contents.as_ptr().cast(), size);
         Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked())
     }
+}
+
+/// A `bytes` object with the contents of one that is like it; `None` if it is not.
+///
+/// # Errors
+/// `MemoryError`; what the object raises.
+pub(crate) fn copied_from<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Ok(view) = PyMemoryView::from(object) else { return Ok(None) };
+    Ok(Some(view.call_method0("tobytes")?.cast_into::<PyBytes>()?))
 }
 
 /// A `bytes` object that the engine keeps until its last byte is on the wire.

@@ -84,21 +84,22 @@ impl<T: Default> Memo<T> {
         self.kept.as_mut().filter(|kept| *kept.bytes == *bytes)
     }
 
-    /// Notes that `bytes` gave `environ`, and keeps a copy at the second time in a row.
+    /// Notes that `bytes` gave `environ`, and keeps a copy at the second time in a row: whether it does so now.
     ///
     /// # Errors
     /// `MemoryError`.
-    pub(crate) fn note(&mut self, bytes: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<()> {
+    pub(crate) fn note(&mut self, bytes: &[u8], environ: &Bound<'_, PyDict>) -> PyResult<bool> {
         if bytes.len() > LONGEST {
-            return Ok(());
+            return Ok(false);
         }
         let fingerprint = fingerprint(bytes);
-        if self.last == fingerprint {
+        let repeats = self.last == fingerprint;
+        if repeats {
             let environ = Object::new(environ.copy()?);
             self.kept = Some(Kept { bytes: bytes.into(), environ, below: T::default() });
         }
         self.last = fingerprint;
-        Ok(())
+        Ok(repeats)
     }
 }
 

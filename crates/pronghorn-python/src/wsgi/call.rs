@@ -13,11 +13,11 @@ use pronghorn_proto::{
 use pyo3::{
     exceptions::{PyBrokenPipeError, PyOSError, PyRuntimeError, PyTypeError},
     prelude::*,
-    types::{PyBytes, PyMemoryView, PyString},
+    types::{PyBytes, PyString},
 };
 
 use super::{debug, file_wrapper::Region};
-use crate::raw::{Kept, one_byte};
+use crate::raw::{Kept, copied_from, one_byte};
 
 /// A request while its application runs. Lives on the stack of the thread that runs it.
 pub(super) struct Call<'py, 'a, 'e> {
@@ -251,9 +251,9 @@ pub(super) fn bytes_of<'py>(chunk: Bound<'py, PyAny>, verb: &str) -> PyResult<Bo
 }
 
 fn copy_of<'py>(chunk: &Bound<'py, PyAny>, verb: &str) -> PyResult<Bound<'py, PyBytes>> {
-    match PyMemoryView::from(chunk) {
-        Ok(view) => Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?),
-        Err(_) => {
+    match copied_from(chunk)? {
+        Some(bytes) => Ok(bytes),
+        None => {
             let name = chunk.get_type().name()?;
             let advice = if chunk.is_instance_of::<PyString>() { ": encode it first" } else { "" };
             Err(PyTypeError::new_err(format!("{verb} {name}, not bytes{advice}")))

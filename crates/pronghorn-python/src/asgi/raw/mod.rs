@@ -5,8 +5,12 @@ mod awaitable;
 mod call;
 mod callable;
 mod coroutine;
+mod header_list;
+mod pairs;
 mod steps;
 mod types;
 
 pub(super) use call::{Call, Conversation, Ended, Operation, Outcome, Sent};
+pub(super) use header_list::HeaderList;
+pub(super) use pairs::{Pairs, pair};
 pub(super) use types::Types;

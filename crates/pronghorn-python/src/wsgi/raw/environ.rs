@@ -1,7 +1,5 @@
 //! The environ of a request: a copy of its listener's prepared dict, and what this request changes in it.
 
-use std::net::SocketAddr;
-
 use pronghorn_engine::{self as engine, Exchange};
 use pronghorn_proto::{
     field::{Field, Known},
@@ -10,14 +8,14 @@ use pronghorn_proto::{
     percent,
     target::Form,
 };
-use pyo3::{ffi, prelude::*, types::PyDict};
+use pyo3::{prelude::*, types::PyDict};
 
 use super::forwarded::shows;
 use crate::{
     attach::Object,
-    interned::{Interned, Text},
-    raw::{Cache, Connection, Connections, latin1},
-    request::{Request, is_of_proxy, is_secret},
+    interned::Interned,
+    raw::{Cache, Connection, Connections, Latin1, latin1, set},
+    request::{Request, address_text, is_of_proxy, is_secret},
 };
 
 /// Builds environs.
@@ -26,7 +24,7 @@ pub(crate) struct Environ {
     /// By the index of the listener.
     templates: Vec<Py<PyDict>>,
     script_name: Vec<u8>,
-    pub(super) texts: Cache,
+    pub(super) texts: Cache<Latin1>,
     connections: Connections<Option<Peer>>,
 }
 
@@ -110,7 +108,7 @@ impl Environ {
     #[inline]
     fn set_method(&self, environ: &Bound<'_, PyDict>, request: Request<'_>) -> PyResult<()> {
         let py = environ.py();
-        match self.names.method(request.head.method) {
+        match self.names.methods.name(request.head.method) {
             _ if request.head.method == Method::Get => Ok(()),
             Some(name) => set(environ, &self.names.request_method, name.bind(py)),
             None => {
@@ -282,19 +280,6 @@ struct Peer {
     port: Object,
 }
 
-#[inline]
-pub(super) fn set<T>(
-    environ: &Bound<'_, PyDict>,
-    key: &Text,
-    value: &Bound<'_, T>,
-) -> PyResult<()> {
-    // SAFETY: attached (`environ`); all three are live objects, and the dict takes references of its own.
-    match unsafe { ffi::PyDict_SetItem(environ.as_ptr(), key.as_ptr(), value.as_ptr()) } {
-        0 => Ok(()),
-        _ => Err(PyErr::fetch(environ.py())),
-    }
-}
-
 /// Appends to a value that is there (RFC 9110 section 5.3; RFC 6265 section 5.4 for Cookie).
 #[cold]
 fn join(
@@ -314,11 +299,6 @@ fn environ_key(name: &[u8]) -> Vec<u8> {
         byte => byte.to_ascii_uppercase(),
     });
     b"HTTP_".iter().copied().chain(upper).collect()
-}
-
-/// An address of IPv4 mapped into IPv6 is written as what it is.
-fn address_text(address: SocketAddr) -> String {
-    address.ip().to_canonical().to_string()
 }
 
 /// The known fields a request had so far.

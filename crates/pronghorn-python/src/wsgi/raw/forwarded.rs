@@ -4,8 +4,8 @@ use pronghorn_engine::{Client, Exchange, Forwarded, Scheme};
 use pronghorn_proto::{field::Known, host};
 use pyo3::{prelude::*, types::PyDict};
 
-use super::environ::{Environ, set};
-use crate::raw::latin1;
+use super::environ::Environ;
+use crate::raw::{latin1, set};
 
 impl Environ {
     /// Sets what a request's fields say of client, scheme, host and mount point, as far as they are believed.
