@@ -3,12 +3,17 @@
 use std::{
     ffi::OsString,
     fs::{File, OpenOptions},
-    io::{Seek, SeekFrom},
+    io::{self, Seek, SeekFrom},
     os::unix::fs::OpenOptionsExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use pyo3::{exceptions::PyValueError, intern, prelude::*, types::PyInt};
+use pyo3::{
+    exceptions::{PyOSError, PyValueError},
+    intern,
+    prelude::*,
+    types::PyInt,
+};
 use rustix::fs::OFlags;
 
 use super::Message;
@@ -34,13 +39,9 @@ impl Message<'_, '_> {
                 self.invalid("path", format_args!("must be absolute, not {}", path.display()))
             );
         }
-        // A FIFO would have to be waited for.
-        let open = OpenOptions::new()
-            .read(true)
-            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-            .open(path)?;
-        let length = self.length_of(&open)?;
-        Ok(FilePart { file: open, offset: 0, length })
+        let file = open(&path).map_err(|error| not_opened(&error, path))?;
+        let length = self.length_of(&file)?;
+        Ok(FilePart { file, offset: 0, length })
     }
 
     /// What `http.response.zerocopysend` asks for. Without an offset it is read from where the file is, which moves on.
@@ -83,5 +84,20 @@ impl Message<'_, '_> {
             true => Ok(metadata.len()),
             false => Err(PyValueError::new_err(format!("{} takes regular files only", self.name))),
         }
+    }
+}
+
+/// Opens a file to read it, without waiting for who writes to a FIFO.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// The error that `open` of Python raises.
+#[cold]
+fn not_opened(error: &io::Error, path: PathBuf) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => PyOSError::new_err((code, error.to_string(), path.into_os_string())),
+        None => PyValueError::new_err(error.to_string()),
     }
 }

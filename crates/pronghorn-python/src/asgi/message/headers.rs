@@ -7,7 +7,7 @@ use pyo3::{
     types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple},
 };
 
-use super::{Message, described};
+use super::{Message, repr};
 
 impl<'py> Message<'_, 'py> {
     /// Puts the headers, if there are any, into `fields`. This may run code of the application.
@@ -76,7 +76,7 @@ impl<'py> Message<'_, 'py> {
         name: Bound<'py, PyAny>,
         value: Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        let label = format!("value of the header {}", described_name(&name));
+        let label = format!("value of the header {}", repr(&name));
         let name = self.octets(name, "name of a header")?;
         let value = self.octets(value, &label)?;
         self.push(fields, name.as_bytes(), value.as_bytes())
@@ -94,13 +94,9 @@ impl<'py> Message<'_, 'py> {
         PyTypeError::new_err(format!(
             "a header of {} must be a pair of name and value, such as (b\"name\", b\"value\"), not {}",
             self.name,
-            header.repr().map_or_else(|_| described(header), |text| text.to_string())
+            repr(header)
         ))
     }
-}
-
-fn described_name(name: &Bound<'_, PyAny>) -> String {
-    name.repr().map_or_else(|_| described(name), |text| text.to_string())
 }
 
 /// What is iterated by letter or by byte.

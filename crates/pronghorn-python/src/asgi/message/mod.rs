@@ -200,24 +200,34 @@ fn unknown<K>(name: &Bound<'_, PyAny>, kinds: &[(&'static str, K)]) -> PyErr {
     }
     let known = kinds.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!(
-        "there is no message {} here: send() takes {known}",
-        described(name)
+        "there is no message of type {} here: send() takes {known}",
+        if is_short(name) { repr(name) } else { "that".to_owned() }
     ))
 }
 
-/// A short repr, or the type.
+/// What it is, and which, if that is short.
 fn described(object: &Bound<'_, PyAny>) -> String {
-    let name = object.get_type().name();
-    let name = name.map_or_else(|_| "an object".to_owned(), |name| name.to_string());
-    let is_short =
-        object.is_none() || object.is_instance_of::<PyInt>() || object.is_instance_of::<PyString>();
-    match object.repr() {
-        Ok(text) if is_short && text.len().is_ok_and(|length| length < LONGEST) => {
-            if object.is_none() { text.to_string() } else { format!("the {name} {text}") }
-        }
-        _ => name,
+    match is_short(object) {
+        true if object.is_none() => repr(object),
+        true => format!("the {} {}", type_name(object), repr(object)),
+        false => type_name(object),
     }
 }
 
-/// The longest repr that an error tells.
+fn is_short(object: &Bound<'_, PyAny>) -> bool {
+    match object.cast::<PyString>() {
+        Ok(text) => text.len().is_ok_and(|length| length < LONGEST),
+        Err(_) => object.is_none() || object.extract::<i64>().is_ok(),
+    }
+}
+
+fn repr(object: &Bound<'_, PyAny>) -> String {
+    object.repr().map_or_else(|_| type_name(object), |text| text.to_string_lossy().into_owned())
+}
+
+fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
+}
+
+/// The longest text that an error tells.
 const LONGEST: usize = 80;

@@ -144,7 +144,8 @@ impl Scopes {
         let Request { head, bytes } = origin.request;
         let scope = self.templates[origin.local.index].websocket.bind(py).copy()?;
         let client = self.peer(py, origin.peer)?;
-        self.set_all(&scope, &client, origin)?;
+        let mount_point = self.set_fields(&scope, &client, origin)?;
+        self.set_target(&scope, origin.request, mount_point)?;
         let offered = subprotocols(head, bytes).map(|name| self.texts.text(py, name));
         let offered = PyList::new(py, offered.collect::<PyResult<Vec<_>>>()?)?;
         set(&scope, &self.words.subprotocols, &offered)?;
@@ -165,9 +166,10 @@ impl Scopes {
         let (target, rest) = (head.target.raw.of(bytes), origin.request.rest());
         let Some(fields) = connection.heads.recall(rest) else {
             let scope = self.templates[origin.local.index].http.bind(py).copy()?;
-            self.set_all(&scope, &connection.peer, origin)?;
+            let mount_point = self.set_fields(&scope, &connection.peer, origin)?;
             // What a proxy says differs from request to request, and the path may depend on it.
             let is_noted = !head.is_forwarded() && connection.heads.note(rest, &scope)?;
+            self.set_target(&scope, origin.request, mount_point)?;
             return Ok((scope, is_noted));
         };
         if let Some(same) = fields.below.recall(target) {
@@ -179,13 +181,13 @@ impl Scopes {
         Ok((scope, true))
     }
 
-    /// All but the method and what no two scopes share.
-    fn set_all(
+    /// What the version and the fields say. Gives the mount point that a proxy tells.
+    fn set_fields<'a>(
         &self,
         scope: &Bound<'_, PyDict>,
         client: &Object,
-        origin: Origin<'_>,
-    ) -> PyResult<()> {
+        origin: Origin<'a>,
+    ) -> PyResult<Option<&'a [u8]>> {
         let py = scope.py();
         let head = origin.request.head;
         set(scope, &self.words.client, &client.bind(py))?;
@@ -201,8 +203,7 @@ impl Scopes {
         if let Some(forwarded) = &forwarded {
             self.set_forwarded(scope, forwarded, origin)?;
         }
-        let mount_point = forwarded.and_then(|forwarded| forwarded.mount_point);
-        self.set_target(scope, origin.request, mount_point)
+        Ok(forwarded.and_then(|forwarded| forwarded.mount_point))
     }
 
     /// What each scope has for itself, as applications write to it.
