@@ -61,8 +61,10 @@ impl Assembly {
         limit: usize,
     ) -> Result<(), Fault> {
         loop {
-            let room = self.data.len().max(4 * part.len()).clamp(LEAST_ROOM, ROOM_AT_ONCE);
-            self.data.reserve_exact(room.min(limit - self.data.len() + 1));
+            if self.data.len() == self.data.capacity() {
+                let room = self.data.len().max(4 * part.len()).clamp(LEAST_ROOM, ROOM_AT_ONCE);
+                self.data.reserve_exact(room.min(limit - self.data.len() + 1));
+            }
             let outcome = inflater.inflate(part, &mut self.data);
             self.check_text(self.data.len().min(limit))?;
             if self.data.len() > limit {
@@ -111,3 +113,25 @@ const LEAST_ROOM: usize = 64;
 
 /// Frames without a byte, of which a message could otherwise have any number and never end.
 const MOST_EMPTY_FRAMES: u16 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::websocket::deflate::{Agreement, Inflaters, Options};
+
+    #[test]
+    fn a_message_that_drips_in_moves_a_few_times_only() {
+        let agreement = Agreement::accept([].into_iter(), &Options::default());
+        let mut inflater = Inflaters::default().lend(&agreement.expect("an offer without params"));
+        let mut message = Assembly::new(Kind::Binary, true);
+        let mut capacities = Vec::new();
+        for _ in 0..50_000 {
+            let stored = message.inflate(b"\x00\x01\x00\xFE\xFFx", &mut inflater, 1 << 20);
+            assert_eq!(stored, Ok(()));
+            capacities.push(message.data.capacity());
+        }
+        capacities.dedup();
+        assert_eq!(message.data.len(), 50_000);
+        assert!(capacities.len() < 20, "{capacities:?}");
+    }
+}
