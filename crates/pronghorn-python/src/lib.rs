@@ -12,6 +12,7 @@ mod asgi;
 mod attach;
 pub mod cli;
 mod configuration;
+mod debug;
 mod environ;
 mod fork;
 mod identity;

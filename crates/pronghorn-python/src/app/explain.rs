@@ -190,7 +190,7 @@ fn one_line(py: Python<'_>, error: &PyErr) -> String {
 }
 
 /// The traceback as Python prints it, without the import machinery's frames.
-fn traceback(py: Python<'_>, error: &PyErr) -> String {
+pub(crate) fn traceback(py: Python<'_>, error: &PyErr) -> String {
     formatted(py, error).unwrap_or_else(|_| error.to_string())
 }
 

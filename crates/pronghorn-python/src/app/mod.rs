@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use crate::settings::{self, AppSpec, InterfaceChoice};
 
 pub use check::recognize;
+pub(crate) use explain::traceback;
 
 /// Why the server did not start: one message for the person who started it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! ASGI 3.0: one request becomes one task.
 
+mod http;
 mod message;
 mod raw;
 mod scope;

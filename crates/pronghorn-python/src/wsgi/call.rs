@@ -16,8 +16,12 @@ use pyo3::{
     types::{PyBytes, PyString},
 };
 
-use super::{debug, file_wrapper::Region};
-use crate::raw::{Kept, copied_from, one_byte};
+use super::file_wrapper::Region;
+use crate::{
+    debug,
+    raw::{Kept, copied_from, one_byte},
+    request::Request,
+};
 
 /// A request while its application runs. Lives on the stack of the thread that runs it.
 pub(super) struct Call<'py, 'a, 'e> {
@@ -207,7 +211,8 @@ impl<'py, 'a, 'e> Call<'py, 'a, 'e> {
         let mut exchange = self.exchange.borrow_mut();
         match traceback.filter(|_| self.debug) {
             Some(traceback) => {
-                let (content_type, page) = debug::page(&exchange, traceback);
+                let request = Request { head: exchange.head(), bytes: exchange.head_bytes() };
+                let (content_type, page) = debug::page(request, traceback);
                 exchange.fail_with(content_type, &page);
             }
             None => exchange.fail(),

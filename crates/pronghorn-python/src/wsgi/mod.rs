@@ -1,7 +1,6 @@
 //! WSGI (PEP 3333): one request becomes one call of the application.
 
 mod call;
-mod debug;
 mod errors;
 mod failure;
 mod file_wrapper;

@@ -5,7 +5,9 @@ mod headers;
 mod target;
 mod template;
 
-use pronghorn_engine::{Local, Peer, Proxies};
+use std::rc::Rc;
+
+use pronghorn_engine::{Dialogue, Local, Peer, Proxies};
 use pronghorn_proto::{
     field::Known,
     head::{Method, Version},
@@ -30,7 +32,7 @@ use crate::{
 
 /// Builds scopes.
 pub(super) struct Scopes {
-    words: Words,
+    words: Rc<Words>,
     methods: Methods,
     names: Names,
     /// By the index of the listener.
@@ -63,6 +65,21 @@ pub(super) struct Listener {
     pub(super) port: Option<u16>,
 }
 
+impl<'a> Origin<'a> {
+    /// The request of `dialogue`; `None` after its response.
+    pub(super) fn of(dialogue: &'a Dialogue) -> Option<Self> {
+        let request = Request { head: dialogue.head()?, bytes: dialogue.head_bytes() };
+        Some(Origin {
+            request,
+            slot: dialogue.slot(),
+            peer: dialogue.peer(),
+            local: dialogue.local(),
+            proxies: dialogue.proxies(),
+            id: dialogue.request_id(),
+        })
+    }
+}
+
 /// A request, and where it is from.
 #[derive(Clone, Copy)]
 pub(super) struct Origin<'a> {
@@ -86,7 +103,7 @@ impl Scopes {
         let listeners = options.listeners.iter();
         let templates = listeners.map(|listener| Template::new(py, options, listener));
         Ok(Scopes {
-            words: Words::new(py),
+            words: Rc::new(Words::new(py)),
             methods: Methods::new(py),
             names: Names::new(py),
             templates: templates.collect::<PyResult<_>>()?,
@@ -101,7 +118,7 @@ impl Scopes {
     }
 
     /// The words of messages.
-    pub(super) fn words(&self) -> &Words {
+    pub(super) fn words(&self) -> &Rc<Words> {
         &self.words
     }
 

@@ -1,19 +1,20 @@
 //! What a developer sees in the browser when the application fails, with `debug`.
 
-use pronghorn_engine::Exchange;
 use pronghorn_proto::field::{Known, members};
 
+use crate::request::Request;
+
 /// The traceback as a page, or as plain text for a client that did not ask for HTML: the type, and the body.
-pub(super) fn page(exchange: &Exchange<'_>, traceback: &str) -> (&'static [u8], Vec<u8>) {
-    if wants_html(exchange) {
+pub(crate) fn page(request: Request<'_>, traceback: &str) -> (&'static [u8], Vec<u8>) {
+    if wants_html(request) {
         (b"text/html; charset=utf-8", html(traceback).into_bytes())
     } else {
         (b"text/plain; charset=utf-8", traceback.as_bytes().to_vec())
     }
 }
 
-fn wants_html(exchange: &Exchange<'_>) -> bool {
-    let accepted = exchange.head().values(exchange.head_bytes(), Known::Accept);
+fn wants_html(request: Request<'_>) -> bool {
+    let accepted = request.head.values(request.bytes, Known::Accept);
     accepted.flat_map(members).any(|member| {
         let media_type = member.split(|byte| *byte == b';').next().unwrap_or_default();
         media_type.trim_ascii().eq_ignore_ascii_case(b"text/html")
