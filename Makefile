@@ -70,7 +70,7 @@ format: $(VENV)/.tools ## format Rust and Python
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 
 .PHONY: bench
-bench: setup ## compare with other servers; needs wrk and apache2-utils
+bench: $(VENV)/.python ## compare with other servers; needs wrk and apache2-utils
 	$(BIN)/python bench/run.py
 
 .PHONY: conformance
