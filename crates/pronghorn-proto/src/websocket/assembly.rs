@@ -29,7 +29,7 @@ impl Assembly {
     /// Admits a frame of `length` bytes. The size of a plain message is held to `limit` before its
     /// bytes arrive, that of a compressed one is not known yet.
     pub(super) fn admit(&mut self, length: u64, limit: usize) -> Result<(), Fault> {
-        if !self.compressed && length > (limit - self.data.len()) as u64 {
+        if !self.compressed && length > limit.saturating_sub(self.data.len()) as u64 {
             return Err(Fault::MessageTooLarge);
         }
         self.empty_frames += u16::from(length == 0);
@@ -63,10 +63,10 @@ impl Assembly {
         loop {
             if self.data.len() == self.data.capacity() {
                 let room = self.data.len().max(4 * part.len()).clamp(LEAST_ROOM, ROOM_AT_ONCE);
-                self.data.reserve_exact(room.min(limit - self.data.len() + 1));
+                self.data.reserve_exact(room.min(limit.saturating_sub(self.data.len()) + 1));
             }
             let outcome = inflater.inflate(part, &mut self.data);
-            self.check_text(self.data.len().min(limit))?;
+            self.check_text(self.data.len().min(limit).max(self.checked))?;
             if self.data.len() > limit {
                 return Err(Fault::MessageTooLarge);
             }

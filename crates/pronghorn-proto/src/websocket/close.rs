@@ -42,19 +42,20 @@ pub fn may_be_received(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }
 
-/// Whether a server may send `code`. 1010 is for clients only (RFC 6455 section 7.4.1).
+/// Whether an application may close with `code`. 1010 is for clients only (RFC 6455 section 7.4.1):
+/// a server just echoes it.
 pub fn may_be_sent(code: u16) -> bool {
     may_be_received(code) && code != 1010
 }
 
 /// The payload of a close frame. `reason` is cut to what there is room for, at the end of a
 /// character. [`NO_CODE`] makes an empty payload, which has no reason either; any other `code` is
-/// one that [`may_be_sent`].
+/// one that [`may_be_received`].
 pub(super) fn payload(code: u16, reason: &str) -> Vec<u8> {
     if code == NO_CODE {
         return Vec::new();
     }
-    debug_assert!(may_be_sent(code), "close code {code}");
+    debug_assert!(may_be_received(code), "close code {code}");
     [&code.to_be_bytes(), cut(reason).as_bytes()].concat()
 }
 
@@ -104,6 +105,7 @@ mod tests {
     fn reasons_are_cut_at_a_character() {
         assert_eq!(payload(1000, "bye"), b"\x03\xe8bye");
         assert_eq!(payload(NO_CODE, "bye"), b"");
+        assert_eq!(payload(1010, ""), b"\x03\xF2");
         assert_eq!(payload(1000, &"a".repeat(200)).len(), 125);
         let cut = payload(1000, &"é".repeat(100));
         assert_eq!((cut.len(), str::from_utf8(&cut[2..]).is_ok()), (124, true));

@@ -70,8 +70,9 @@ pub fn put_pong(payload: &[u8], out: &mut Vec<u8>) {
     put_control(Opcode::Pong, payload, out);
 }
 
-/// Appends a close frame. `code` is one that [`close::may_be_sent`], or [`close::NO_CODE`], which
-/// makes a frame without code and reason. `reason` is cut to the 123 bytes there is room for.
+/// Appends a close frame. `code` is one that [`close::may_be_sent`], the client's own to echo, or
+/// [`close::NO_CODE`], which makes a frame without code and reason. `reason` is cut to the 123 bytes
+/// there is room for.
 pub fn put_close(code: u16, reason: &str, out: &mut Vec<u8>) {
     put_control(Opcode::Close, &close::payload(code, reason), out);
 }

@@ -225,6 +225,22 @@ fn a_message_that_gets_too_large_is_refused_by_the_header() {
 }
 
 #[test]
+fn a_limit_that_is_lowered_meanwhile_holds_for_what_comes() {
+    let streams = [
+        (frame(BINARY, &[0; 600]), frame(CONTINUATION, b"a")),
+        (frame(TEXT | COMPRESSED, HELLO), frame(CONTINUATION, HELLO)),
+    ];
+    for (mut before, mut after) in streams {
+        let (mut decoder, mut inflaters) = (Decoder::new(agreement(false)), Inflaters::default());
+        let advanced = decoder.advance(&mut &mut before[..], &LIMITS, &mut inflaters);
+        assert_eq!(advanced, Ok(None));
+        let lower = Limits { message: 2 };
+        let advanced = decoder.advance(&mut &mut after[..], &lower, &mut inflaters);
+        assert_eq!(advanced, Err(Fault::MessageTooLarge));
+    }
+}
+
+#[test]
 fn a_message_of_empty_frames_ends() {
     let empty = |count| {
         let frames = core::iter::once(frame(TEXT, b""));
