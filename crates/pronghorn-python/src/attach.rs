@@ -43,6 +43,22 @@ pub(crate) fn detach() {
     });
 }
 
+/// Runs `f` without the interpreter's lock. The thread must be attached, by `attach`.
+pub(crate) fn detached<R>(f: impl FnOnce() -> R) -> R {
+    let _attaching = Attaching;
+    detach();
+    f()
+}
+
+/// Attaches when it is dropped, by a panic too.
+struct Attaching;
+
+impl Drop for Attaching {
+    fn drop(&mut self) {
+        attach();
+    }
+}
+
 /// Ends this thread's part in the interpreter; it must be detached. The last call of a thread, and harmless for one
 /// that never attached.
 pub(crate) fn leave() {

@@ -85,15 +85,21 @@ fn calls(frame: Bound<'_, PyAny>) -> PyResult<String> {
     let py = frame.py();
     let (mut calls, mut next) = (Vec::new(), Some(frame));
     while let Some(frame) = next.filter(|frame| !frame.is_none()) {
-        let code = frame.getattr(intern!(py, "f_code"))?;
-        let file = code.getattr(intern!(py, "co_filename"))?;
-        let line = frame.getattr(intern!(py, "f_lineno"))?;
-        let name = code.getattr(intern!(py, "co_name"))?;
-        calls.push(format!("  File \"{file}\", line {line}, in {name}\n"));
+        calls.push(call_text(&frame)?);
         next = Some(frame.getattr(intern!(py, "f_back"))?);
     }
     calls.reverse();
     Ok(calls.concat())
+}
+
+/// One line for the call that `frame` is.
+pub(crate) fn call_text(frame: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = frame.py();
+    let code = frame.getattr(intern!(py, "f_code"))?;
+    let file = code.getattr(intern!(py, "co_filename"))?;
+    let line = frame.getattr(intern!(py, "f_lineno"))?;
+    let name = code.getattr(intern!(py, "co_name"))?;
+    Ok(format!("  File \"{file}\", line {line}, in {name}\n"))
 }
 
 /// Python's `faulthandler`, which tells the stacks of all threads from the handler of a signal, without the interpreter's lock.

@@ -17,7 +17,7 @@ use crate::identity::Identity;
 use crate::listening::{Manner, reason_of_creating};
 use crate::settings::{self, Gathered, Given, Settings, UsageError};
 use crate::supervisor::{self, Outcome};
-use crate::{access_log, logging};
+use crate::{access_log, asgi, logging};
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug)]
@@ -71,6 +71,10 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     };
     if logging::is_stuck() {
         log::warn!("the application's logging does not come back: the process ends without it");
+        pronghorn_engine::exit_now(status);
+    }
+    if asgi::is_stuck() {
+        log::warn!("a thread of the application does not come back: the process ends without it");
         pronghorn_engine::exit_now(status);
     }
     status

@@ -52,7 +52,7 @@ pub(super) fn file_of(py: Python<'_>, name: &str) -> Option<PathBuf> {
 }
 
 /// Code of the application raised while `doing` something.
-pub(super) fn raised(py: Python<'_>, doing: &str, error: &PyErr) -> StartError {
+pub(crate) fn raised(py: Python<'_>, doing: &str, error: &PyErr) -> StartError {
     let message = format!("{doing} failed. {}. The traceback shows where.", one_line(py, error));
     StartError::with_traceback(message, traceback(py, error))
 }
@@ -175,14 +175,14 @@ fn candidate(object: &Bound<'_, PyAny>, name: &str, module: &str) -> Option<Stri
     }
 }
 
-fn executable(py: Python<'_>) -> String {
+pub(crate) fn executable(py: Python<'_>) -> String {
     let executable =
         py.import("sys").and_then(|sys| sys.getattr("executable")?.extract::<String>());
     executable.ok().filter(|path| !path.is_empty()).unwrap_or_else(|| "this Python".to_owned())
 }
 
 /// `KeyError: 'X'`, without a full stop.
-fn one_line(py: Python<'_>, error: &PyErr) -> String {
+pub(crate) fn one_line(py: Python<'_>, error: &PyErr) -> String {
     let text = error.value(py).str().map(|text| text.to_string()).unwrap_or_default();
     let kind = error.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
     let first = text.lines().next().unwrap_or_default().trim_end_matches('.');

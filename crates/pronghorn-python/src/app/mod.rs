@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::settings::{self, AppSpec, InterfaceChoice};
 
 pub use check::recognize;
-pub(crate) use explain::traceback;
+pub(crate) use explain::{executable, one_line, raised, traceback};
 
 /// Why the server did not start: one message for the person who started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl StartError {
     }
 
     /// The same with the application's traceback below.
-    fn with_traceback(message: String, traceback: String) -> Self {
+    pub(crate) fn with_traceback(message: String, traceback: String) -> Self {
         Self { message, traceback: Some(traceback) }
     }
 }

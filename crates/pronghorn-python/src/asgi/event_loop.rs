@@ -1,0 +1,189 @@
+//! The event loop of a process: made, run and ended.
+
+use std::{rc::Rc, time::Instant};
+
+use pyo3::{
+    exceptions::{PyImportError, PyKeyboardInterrupt, PySystemExit},
+    intern,
+    prelude::*,
+};
+
+use super::{
+    ending,
+    engine::{Engine, Readable},
+    selector::Selector,
+};
+use crate::{
+    app::{self, StartError},
+    settings::LoopChoice,
+};
+
+/// The event loop that runs an ASGI application.
+pub(crate) struct EventLoop<'py> {
+    object: Bound<'py, PyAny>,
+    /// That of asyncio's loop. uvloop has none in Python.
+    selector: Option<Selector<'py>>,
+}
+
+impl<'py> EventLoop<'py> {
+    /// Makes the loop and sets it as that of this thread.
+    ///
+    /// # Errors
+    /// uvloop is asked for and cannot be imported; no more descriptors.
+    pub(crate) fn new(py: Python<'py>, choice: LoopChoice) -> Result<Self, StartError> {
+        let module = if choice == LoopChoice::Asyncio { None } else { uvloop(py, choice)? };
+        module
+            .map_or_else(|| Self::asyncio(py), |module| Self::uvloop(&module))
+            .and_then(|made| made.set(py))
+            .map_err(|error| app::raised(py, "making the event loop", &error))
+    }
+
+    /// As Python sees it.
+    pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
+    /// Takes the turns of `engine` from here on.
+    ///
+    /// # Errors
+    /// The system refuses to watch one more descriptor; `MemoryError`.
+    pub(crate) fn connect(&self, engine: &Rc<dyn Engine>) -> PyResult<()> {
+        let readable = Bound::new(self.py(), Readable(engine.clone()))?;
+        match &self.selector {
+            Some(selector) => selector.connect(engine.clone())?,
+            None => self.call_when_readable(engine.selector(), &readable, "take_turn")?,
+        }
+        self.call_when_readable(engine.bell(), &readable, "answer_bell")
+    }
+
+    /// Leaves `engine` alone from here on.
+    ///
+    /// # Errors
+    /// The loop is closed.
+    pub(crate) fn disconnect(&self, engine: &Rc<dyn Engine>) -> PyResult<()> {
+        match &self.selector {
+            Some(selector) => selector.disconnect(),
+            None => self.forget(engine.selector())?,
+        }
+        self.forget(engine.bell())
+    }
+
+    /// Runs until the loop is stopped and `is_over`. What an application does to end the loop ends nothing but its own task.
+    ///
+    /// # Errors
+    /// Another loop runs in this thread.
+    pub(crate) fn run(&self, is_over: impl Fn() -> bool) -> PyResult<()> {
+        while !is_over() {
+            match self.object.call_method0(intern!(self.py(), "run_forever")) {
+                Ok(_) if !is_over() => {
+                    log::warn!(
+                        "the application has stopped the event loop: it goes on. Leave its end to the server."
+                    );
+                }
+                Ok(_) => {}
+                Err(error) => self.survive(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Has [`run`](EventLoop::run) look whether it is over, soon.
+    ///
+    /// # Errors
+    /// The application has replaced the loop's `stop` by something that raises.
+    pub(crate) fn stop(&self) -> PyResult<()> {
+        self.object.call_method0(intern!(self.py(), "stop")).map(drop)
+    }
+
+    /// Runs until `awaitable` is done, and gives its result.
+    ///
+    /// # Errors
+    /// What it raised; `SystemExit` or `KeyboardInterrupt` of any task; another loop runs in this thread.
+    pub(crate) fn complete(&self, awaitable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.object.call_method1(intern!(self.py(), "run_until_complete"), (awaitable,))
+    }
+
+    /// Cancels the tasks that are left, ends asynchronous generators and the threads of the default executor, by `deadline`, and closes the
+    /// loop. What does not end in time is left, with a warning.
+    pub(crate) fn end(self, deadline: Instant) {
+        ending::end(&self, deadline);
+        if let Some(Err(error)) = self.selector.as_ref().map(Selector::restore) {
+            log::debug!("the selector's own select could not be put back: {error}");
+        }
+    }
+
+    pub(super) fn py(&self) -> Python<'py> {
+        self.object.py()
+    }
+
+    fn asyncio(py: Python<'py>) -> PyResult<Self> {
+        let selector = Selector::new(py)?;
+        let class = py.import("asyncio")?.getattr("SelectorEventLoop")?;
+        Ok(EventLoop { object: class.call1((selector.object(),))?, selector: Some(selector) })
+    }
+
+    fn uvloop(module: &Bound<'py, PyModule>) -> PyResult<Self> {
+        Ok(EventLoop { object: module.call_method0("new_event_loop")?, selector: None })
+    }
+
+    fn set(self, py: Python<'py>) -> PyResult<Self> {
+        py.import("asyncio")?.call_method1("set_event_loop", (&self.object,))?;
+        Ok(self)
+    }
+
+    fn call_when_readable(
+        &self,
+        descriptor: i32,
+        readable: &Bound<'py, Readable>,
+        method: &str,
+    ) -> PyResult<()> {
+        let callback = readable.getattr(method)?;
+        self.object.call_method1("add_reader", (descriptor, callback)).map(drop)
+    }
+
+    fn forget(&self, descriptor: i32) -> PyResult<()> {
+        self.object.call_method1("remove_reader", (descriptor,)).map(drop)
+    }
+
+    /// Goes on after an exception that asyncio lets through: `sys.exit()` in a task is not the end of the server.
+    fn survive(&self, error: PyErr) -> PyResult<()> {
+        let py = self.py();
+        let is_of_task = error.is_instance_of::<PySystemExit>(py)
+            || error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if !is_of_task {
+            return Err(error);
+        }
+        // The traceback is told by whoever has the task, or by asyncio.
+        log::error!("a task has raised {}; the server goes on", app::one_line(py, &error));
+        Ok(())
+    }
+}
+
+/// The module; `None` when it need not be there and is not.
+fn uvloop(py: Python<'_>, choice: LoopChoice) -> Result<Option<Bound<'_, PyModule>>, StartError> {
+    match (py.import("uvloop"), choice) {
+        (Ok(module), _) => Ok(Some(module)),
+        (Err(error), LoopChoice::Uvloop) if is_missing(py, &error) => {
+            Err(StartError::new(format!(
+                "loop is uvloop, which is not installed for {}. Run pip install uvloop, or leave out loop.",
+                app::executable(py)
+            )))
+        }
+        (Err(error), LoopChoice::Uvloop) => Err(app::raised(py, "importing uvloop", &error)),
+        (Err(error), _) => {
+            if !is_missing(py, &error) {
+                log::warn!(
+                    "uvloop cannot be imported, asyncio is used: {}",
+                    app::one_line(py, &error)
+                );
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Whether there is no module of that name at all.
+fn is_missing(py: Python<'_>, error: &PyErr) -> bool {
+    let name = error.value(py).getattr("name").and_then(|name| name.extract::<String>());
+    error.is_instance_of::<PyImportError>(py) && name.is_ok_and(|name| name == "uvloop")
+}
