@@ -10,5 +10,6 @@ mod raw;
 mod scope;
 mod selector;
 mod stage;
+mod task;
 
 pub(crate) use ending::is_stuck;
