@@ -5,6 +5,7 @@ mod ending;
 mod engine;
 mod event_loop;
 mod http;
+mod lifespan;
 mod message;
 mod raw;
 mod scope;

@@ -49,3 +49,4 @@ pub use sources::{Gathered, Sources, gather, reason};
 pub use suggest::nearest;
 pub use table::{Settings, TABLE};
 pub use words::Words;
+pub(crate) use units::duration_text;
