@@ -18,15 +18,17 @@ pub(crate) trait Engine {
     /// A descriptor that is readable when something was left for [`turn`](Engine::turn) by another thread.
     fn bell(&self) -> RawFd;
 
-    /// Has [`poll`](Engine::poll) tell of `descriptor`, which the loop waits for, as well.
+    /// Has [`takes_other`](Engine::takes_other) tell of `descriptor`, for which the loop waits. It keeps a descriptor of its own.
     ///
     /// # Errors
     /// The system refuses.
     fn watch_also(&self, descriptor: BorrowedFd<'_>) -> io::Result<()>;
 
-    /// Waits until something is there, `millis` at most (`None`: without end), or a signal interrupts. Runs no Python code. Whether the
-    /// descriptor of [`watch_also`](Engine::watch_also) is readable.
-    fn poll(&self, millis: Option<u64>) -> bool;
+    /// Waits until something is there, `millis` at most (`None`: without end), or a signal interrupts. Runs no Python code.
+    fn poll(&self, millis: Option<u64>);
+
+    /// Whether the descriptor of [`watch_also`](Engine::watch_also) was found readable since this was asked last.
+    fn takes_other(&self) -> bool;
 
     /// Makes the bell silent.
     fn hush(&self);

@@ -1,6 +1,6 @@
 //! The selector of asyncio's loop: one wait for the engine's descriptors and for those of the application.
 
-use std::{cell::RefCell, fs::File, os::fd::AsFd, rc::Rc};
+use std::{cell::RefCell, os::fd::AsFd, rc::Rc};
 
 use pyo3::{intern, prelude::*, types::PyList};
 
@@ -15,15 +15,7 @@ use crate::{attach, raw};
 pub(super) struct Select {
     /// The selector's own.
     own: Py<PyAny>,
-    engine: RefCell<Option<Connected>>,
-}
-
-/// An engine that waits for the selector's descriptor too.
-#[derive(Clone)]
-struct Connected {
-    engine: Rc<dyn Engine>,
-    /// The descriptor once more, so that the one that the engine watches is open for as long as it does.
-    _descriptor: Rc<File>,
+    engine: RefCell<Option<Rc<dyn Engine>>>,
 }
 
 /// A selector of the standard library with a [`Select`].
@@ -57,8 +49,7 @@ impl<'py> Selector<'py> {
     pub(super) fn connect(&self, engine: Rc<dyn Engine>) -> PyResult<()> {
         let descriptor = raw::duplicate(self.object.call_method0("fileno")?.extract()?)?;
         engine.watch_also(descriptor.as_fd())?;
-        let connected = Connected { engine, _descriptor: Rc::new(descriptor) };
-        self.select.borrow().engine.replace(Some(connected));
+        self.select.borrow().engine.replace(Some(engine));
         Ok(())
     }
 
@@ -81,10 +72,8 @@ impl Select {
     /// `selectors.BaseSelector.select`: a list of what is ready within `timeout` seconds; None is without end, 0 only looks.
     #[pyo3(signature = (timeout=None))]
     fn select<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
-        let connected = self.engine.borrow().clone();
-        let Some(Connected { engine, .. }) = connected else {
-            return self.own.bind(py).call1((timeout,));
-        };
+        let engine = self.engine.borrow().clone();
+        let Some(engine) = engine else { return self.own.bind(py).call1((timeout,)) };
         if take_turn(py, &*engine, timeout.map(millis)) {
             self.own.bind(py).call1((0,))
         } else {
@@ -97,14 +86,15 @@ impl Select {
 ///
 /// It looks before it waits: with much to do there is always something, and the interpreter's lock need not be given away.
 fn take_turn(py: Python<'_>, engine: &dyn Engine, millis: Option<u64>) -> bool {
-    let is_ready = engine.poll(Some(0));
+    engine.poll(Some(0));
     let was_busy = engine.turn(py);
-    if is_ready || was_busy || millis == Some(0) {
+    let is_ready = engine.takes_other();
+    if was_busy || is_ready || millis == Some(0) {
         return is_ready;
     }
-    let is_ready = attach::detached(|| engine.poll(millis));
+    attach::detached(|| engine.poll(millis));
     engine.turn(py);
-    is_ready
+    engine.takes_other()
 }
 
 /// Seconds as milliseconds, rounded up: a loop whose wait ends before its next timer would spin.

@@ -48,5 +48,5 @@ pub use reference::markdown;
 pub use sources::{Gathered, Sources, gather, reason};
 pub use suggest::nearest;
 pub use table::{Settings, TABLE};
+pub use units::duration_text;
 pub use words::Words;
-pub(crate) use units::duration_text;

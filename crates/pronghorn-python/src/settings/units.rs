@@ -34,7 +34,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A duration in the largest unit that gives a whole number.
-pub(crate) fn duration_text(duration: Duration) -> String {
+pub fn duration_text(duration: Duration) -> String {
     match duration.as_millis() {
         ms if ms == 0 || !ms.is_multiple_of(1000) => format!("{ms}ms"),
         ms if ms.is_multiple_of(3_600_000) => format!("{}h", ms / 3_600_000),
