@@ -89,20 +89,23 @@ impl Reply {
     }
 }
 
-/// Sends head and body in one call; gives how many bytes of both the socket took.
+/// Sends head, body and what ends it (of a chunk) in one call; gives how many bytes of all the socket took.
 pub(crate) fn send_with_head(
     socket: impl AsFd,
     head: &mut Vec<u8>,
     body: &[u8],
+    end: &[u8],
 ) -> io::Result<usize> {
     let sent = if body.len() <= COPIED {
         let length = head.len();
         head.extend_from_slice(body);
+        head.extend_from_slice(end);
         let sent = sys::send(socket, head);
         head.truncate(length);
         sent
     } else {
-        sys::send_gathered(socket, &[IoSlice::new(head), IoSlice::new(body)], false)
+        let pieces = [IoSlice::new(head), IoSlice::new(body), IoSlice::new(end)];
+        sys::send_gathered(socket, &pieces, false)
     };
     match sent {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
@@ -110,22 +113,25 @@ pub(crate) fn send_with_head(
     }
 }
 
-/// Keeps what of head and body was not sent.
+/// Keeps what of head, body and end was not sent.
 pub(crate) fn keep_unsent(
     output: &mut Output,
     head: &[u8],
     sent: usize,
     admitted: usize,
+    end: &[u8],
     keep: impl FnOnce() -> Retained,
 ) {
-    if sent == head.len() + admitted {
+    let before_end = head.len() + admitted;
+    if sent == before_end + end.len() {
         return;
     }
     if sent < head.len() {
         output.push(Piece::Owned(head.to_vec(), sent));
     }
-    if admitted > 0 {
+    if admitted > 0 && sent < before_end {
         let from = sent.saturating_sub(head.len());
         output.push(Piece::Retained(keep(), from, admitted));
     }
+    output.push(Piece::Owned(end.to_vec(), sent.saturating_sub(before_end)));
 }

@@ -49,7 +49,7 @@ impl Dialogue {
         let mut writer = out.make_head(status, reason, BodySize::Known(body.len() as u64));
         let admitted = writer.admit(body.len());
         out.reply.stage = Stage::Body(writer);
-        let sent = out.begin().and_then(|()| out.send(&body[..admitted], keep));
+        let sent = out.begin().and_then(|()| out.send(&body[..admitted], b"", keep));
         let gone = sent.is_err();
         drop(out);
         if gone {
@@ -86,10 +86,8 @@ impl Dialogue {
             let count = chunk_head(admitted, &mut size);
             out.head.extend_from_slice(&size[..count]);
         }
-        let sent = out.begin().and_then(|()| out.send(&data[..admitted], keep));
-        if sent.is_ok() && chunked {
-            out.send_own(b"\r\n");
-        }
+        let end: &[u8] = if chunked { b"\r\n" } else { b"" };
+        let sent = out.begin().and_then(|()| out.send(&data[..admitted], end, keep));
         drop(out);
         match sent {
             Ok(()) => self.room(),
@@ -372,15 +370,20 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// Sends `head` and `data`, at once as far as nothing waits and the socket takes it.
-    fn send(&mut self, data: &[u8], keep: impl FnOnce() -> Retained) -> Result<(), Gone> {
+    /// Sends `head`, `data` and `end`, at once as far as nothing waits and the socket takes it.
+    fn send(
+        &mut self,
+        data: &[u8],
+        end: &[u8],
+        keep: impl FnOnce() -> Retained,
+    ) -> Result<(), Gone> {
         let Out { event_loop, token, reply, head, .. } = self;
         let talk = event_loop.conns.get(*token).and_then(Conn::talk).ok_or(Gone)?;
         reply.sent += data.len() as u64;
         let was_empty = talk.line.output.is_empty();
-        let sent = if was_empty { send_with_head(talk.socket, head, data) } else { Ok(0) };
+        let sent = if was_empty { send_with_head(talk.socket, head, data, end) } else { Ok(0) };
         let Ok(sent) = sent.inspect(|sent| reply.taken += *sent as u64) else { return Err(Gone) };
-        keep_unsent(&mut talk.line.output, head, sent, data.len(), keep);
+        keep_unsent(&mut talk.line.output, head, sent, data.len(), end, keep);
         head.clear();
         if was_empty && !talk.line.output.is_empty() {
             event_loop.output_waits(*token);

@@ -47,10 +47,10 @@ impl Exchange<'_> {
         let admitted = writer.admit(body.len());
         self.reply.sent = admitted as u64;
         let head = &mut self.thread.head;
-        match send_with_head(&self.job.socket, head, &body[..admitted]) {
+        match send_with_head(&self.job.socket, head, &body[..admitted], b"") {
             Ok(sent) => {
                 self.reply.taken += sent as u64;
-                keep_unsent(&mut self.output, head, sent, admitted, keep);
+                keep_unsent(&mut self.output, head, sent, admitted, b"", keep);
             }
             Err(error) => return self.give_up(&error),
         }
