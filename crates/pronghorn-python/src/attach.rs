@@ -75,6 +75,27 @@ pub(crate) fn leave() {
     });
 }
 
+/// Runs `f` as on a thread that came in by [`attach`], which this one, attached otherwise, is from there on.
+pub(crate) fn adopted<R>(_py: Python<'_>, f: impl FnOnce() -> R) -> R {
+    let adoption = Adoption;
+    THREAD.with(|thread| thread.attached.set(true));
+    let result = f();
+    drop(adoption);
+    result
+}
+
+/// Ends with the function that it began in, by a panic too.
+struct Adoption;
+
+impl Drop for Adoption {
+    fn drop(&mut self) {
+        THREAD.with(|thread| {
+            thread.attached.set(false);
+            thread.state.set(ptr::null_mut());
+        });
+    }
+}
+
 /// Runs `f` with PyO3's token on a thread that is attached.
 ///
 /// # Panics

@@ -15,7 +15,7 @@ use crate::logging::Delivery;
 use crate::monitoring::{early, monitored};
 use crate::settings::{Settings, reason};
 use crate::wsgi::{self, WsgiHandler, WsgiOptions};
-use crate::{access_log, fork, reload, signals, statsd};
+use crate::{access_log, asgi, fork, reload, signals, statsd};
 
 /// Who runs this process, and what it is to tell them.
 pub(crate) trait Role {
@@ -86,7 +86,6 @@ pub(crate) fn serve(
     if settings.debug {
         log::warn!("debug is on: clients see the tracebacks of failures");
     }
-    let handler = handler(py, application, settings, &listeners, role)?;
     fork::watch(py)
         .map_err(|error| StartError::new(format!("the server cannot start. {error}.")))?;
     let delivery = Delivery::begin(py);
@@ -94,42 +93,50 @@ pub(crate) fn serve(
     let is_main = signals::put_aside(py);
     let control = if is_main { role.control() } else { Control::Nobody };
     let names = listeners.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let served = Server::new(config, listeners, handler, control).and_then(|server| {
+    let seen =
+        Seen { wsgi: wsgi_options(settings, &listeners, role), asgi: asgi_listeners(&listeners) };
+    let make = |handler: Arc<dyn Handler>| {
+        let server = Server::new(config, listeners, handler, control)?;
         server.adopt(early.map_or_else(Vec::new, Early::finish));
-        role.ready(&names);
-        py.detach(|| server.run())
-    });
+        Ok(server)
+    };
+    let ready = || role.ready(&names);
+    let served = match application.interface {
+        Interface::Wsgi => serve_wsgi(py, application.callable, seen.wsgi, make, ready),
+        Interface::Asgi => asgi::serve(py, application.callable, settings, seen.asgi, make, ready),
+    };
     match role.is_supervised() {
         true => signals::ignore_terminate(py),
         false => signals::put_back(py),
     }
     delivery.end(py);
     watch.into_iter().for_each(|watch| watch.end(py));
-    served.map_err(|error| cannot_start(&error))
+    served
 }
 
-/// What calls the application for each request.
-fn handler(
+/// What applications are told of the listeners.
+struct Seen {
+    wsgi: WsgiOptions,
+    asgi: Vec<asgi::Listener>,
+}
+
+fn serve_wsgi(
     py: Python<'_>,
-    application: Application,
-    settings: &Settings,
-    listeners: &[Listener],
-    role: &dyn Role,
-) -> Result<Arc<dyn Handler>, StartError> {
-    match application.interface {
-        Interface::Wsgi => {
-            let options = wsgi_options(settings, listeners, role);
-            let handler = WsgiHandler::new(py, application.callable.into_bound(py), options);
-            let handler = handler.map_err(|error| {
-                StartError::new(format!("the application cannot be served. {error}."))
-            })?;
-            Ok(Arc::new(handler))
-        }
-        Interface::Asgi => Err(StartError::new(
-            "the application is an ASGI application. This version serves WSGI. Name a WSGI callable, or serve it with an \
-             ASGI server.",
-        )),
-    }
+    application: Py<PyAny>,
+    options: WsgiOptions,
+    make: impl FnOnce(Arc<dyn Handler>) -> io::Result<Server>,
+    ready: impl FnOnce(),
+) -> Result<(), StartError> {
+    let handler = WsgiHandler::new(py, application.into_bound(py), options)
+        .map_err(|error| StartError::new(format!("the application cannot be served. {error}.")))?;
+    let server = make(Arc::new(handler)).map_err(|error| cannot_start(&error))?;
+    ready();
+    py.detach(|| server.run()).map_err(|error| cannot_start(&error))
+}
+
+fn asgi_listeners(listeners: &[Listener]) -> Vec<asgi::Listener> {
+    let locals = listeners.iter().enumerate().map(|(index, listener)| listener.local(index));
+    locals.map(|local| asgi::Listener { name: local.name, port: local.port.parse().ok() }).collect()
 }
 
 fn wsgi_options(settings: &Settings, listeners: &[Listener], role: &dyn Role) -> WsgiOptions {

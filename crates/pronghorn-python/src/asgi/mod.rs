@@ -1,16 +1,22 @@
 //! ASGI 3.0: the application runs in an event loop of its own, which takes the engine's turns; one request becomes one task.
 
 mod await_stack;
+mod drain;
 mod ending;
 mod engine;
 mod event_loop;
+mod handler;
+mod host;
 mod http;
 mod lifespan;
 mod message;
 mod raw;
 mod scope;
 mod selector;
+mod serve;
 mod stage;
 mod task;
 
 pub(crate) use ending::is_stuck;
+pub(crate) use scope::Listener;
+pub(crate) use serve::serve;

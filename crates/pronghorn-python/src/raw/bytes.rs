@@ -1,6 +1,6 @@
 //! `bytes` objects: filled by the engine before Python sees them, and read without a copy when they are sent.
 
-use std::{any::Any, mem::MaybeUninit, slice};
+use std::{any::Any, ffi::c_int, mem::MaybeUninit, slice};
 
 use pronghorn_engine::BodyBuffer;
 use pyo3::{
@@ -10,6 +10,11 @@ use pyo3::{
 };
 
 use crate::attach::Object;
+
+unsafe extern "C" {
+    /// `bytesobject.h`; pyo3-ffi leaves it out.
+    fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, size: ffi::Py_ssize_t) -> c_int;
+}
 
 /// A `bytes` object in the making: a request body is received straight into it.
 pub(crate) struct BytesBuffer {
@@ -33,6 +38,21 @@ impl BytesBuffer {
             Bound::from_owned_ptr(py, object)
         };
         Some(BytesBuffer { object: Object::new(object), filled: 0, length })
+    }
+
+    /// What is filled, as an object of its own.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(crate) fn part(self, py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+        let (filled, length) = (self.filled, self.length);
+        let mut object = self.object.into_bound(py).into_ptr();
+        if filled < length {
+            // SAFETY: attached (`py`), and nobody else refers to the object yet. On failure the call has dropped it and left null.
+            unsafe { _PyBytes_Resize(&mut object, filled as ffi::Py_ssize_t) };
+        }
+        // SAFETY: attached; the reference is ours, and null only after an error.
+        unsafe { Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked()) }
     }
 
     /// The finished object; `None` while it is not filled whole.

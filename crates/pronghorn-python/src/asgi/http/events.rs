@@ -64,7 +64,7 @@ impl Events {
             }
             Received::Body(Piece::Lent(buffer), more) => {
                 let buffer = buffer.into_any().downcast::<BytesBuffer>().ok();
-                Event::Body(buffer.and_then(|buffer| buffer.into_bytes(py)), more)
+                Event::Body(buffer.map(|buffer| buffer.part(py)).transpose()?, more)
             }
             Received::End => Event::Body(None, false),
             Received::Disconnect => Event::Disconnect,

@@ -6,6 +6,7 @@ mod response;
 use std::{
     cell::{Cell, RefCell, RefMut},
     rc::Rc,
+    time::Instant,
 };
 
 use pronghorn_engine::{Dialogue, Gone, Room};
@@ -18,6 +19,7 @@ use pyo3::{
 
 use self::events::Event;
 use super::{
+    host::{Host, Slot},
     message::{Message, RESPONSE},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{Part, Response},
@@ -41,26 +43,66 @@ pub(super) struct Http {
     kinds: &'static [(&'static str, Part)],
     /// Whether clients see tracebacks.
     debug: bool,
+    /// Who runs it, and by which number.
+    host: Rc<Host>,
+    number: u64,
+    slot: Slot,
+    begun: Instant,
+    /// Its client was answered in its place.
+    is_late: Cell<bool>,
+    /// To the application the client has gone, as the server stops.
+    is_dismissed: Cell<bool>,
 }
 
 impl Http {
     /// The conversation about the request in `dialogue`.
-    pub(super) fn new(
-        dialogue: Box<Dialogue>,
-        words: &Rc<Words>,
-        events: &Rc<Events>,
-        debug: bool,
-    ) -> Self {
+    pub(super) fn new(host: &Rc<Host>, number: u64, dialogue: Box<Dialogue>) -> Self {
+        let debug = host.debug;
         Http {
+            host: Rc::clone(host),
+            number,
+            slot: dialogue.slot(),
+            begun: Instant::now(),
+            is_late: Cell::new(false),
+            is_dismissed: Cell::new(false),
             dialogue: RefCell::new(Some(dialogue)),
-            words: Rc::clone(words),
-            events: Rc::clone(events),
+            words: Rc::clone(host.scopes.words()),
+            events: Rc::clone(&host.events),
             stage: Cell::default(),
             status: Cell::new(0),
             trailers: RefCell::default(),
             is_gone: Cell::new(false),
             kinds: kinds(debug),
             debug,
+        }
+    }
+
+    /// Method and path, for the log.
+    pub(super) fn label(&self) -> String {
+        self.dialogue.borrow().as_ref().map(|dialogue| dialogue.label()).unwrap_or_default()
+    }
+
+    /// For how many seconds it runs.
+    pub(super) fn age(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.dialogue.borrow().is_none()
+    }
+
+    /// The server stops: to a stream, its client has gone from now on.
+    pub(super) fn dismiss(&self) {
+        if matches!(self.stage.get(), Response::Body { .. }) {
+            self.is_dismissed.set(true);
+        }
+    }
+
+    /// The application took too long: its client is told so.
+    pub(super) fn fail_late(&self) {
+        self.is_late.set(true);
+        if let Some(dialogue) = &mut *self.dialogue.borrow_mut() {
+            dialogue.fail_late();
         }
     }
 
@@ -85,6 +127,9 @@ impl Http {
         let is_gone = self.is_gone.get() || !is_complete && dialogue.room().is_err();
         let label = dialogue.label();
         match how {
+            Ended::Raised(_) if self.is_late.get() => {
+                log::info!("{label}: has ended, as it was cancelled");
+            }
             Ended::Raised(error) if !is_gone && error.is_instance_of::<PyException>(py) => {
                 let text = app::traceback(py, error);
                 let shown = text.trim_end();
@@ -107,7 +152,8 @@ impl Http {
 impl Conversation for Http {
     fn receive<'py>(&self, py: Python<'py>) -> PyResult<Outcome<'py>> {
         let event = match self.dialogue.borrow_mut().as_deref_mut() {
-            Some(dialogue) => self.events.next(py, dialogue)?,
+            Some(dialogue) if !self.is_dismissed.get() => self.events.next(py, dialogue)?,
+            Some(_) => return self.events.outcome(py, Event::Disconnect),
             None => Event::Disconnect,
         };
         if matches!(event, Event::Disconnect) && self.stage.get() != Response::Complete {
@@ -118,6 +164,9 @@ impl Conversation for Http {
 
     fn send(&self, message: &Bound<'_, PyDict>) -> PyResult<Sent> {
         let (message, part) = Message::read(message, &self.words, self.kinds)?;
+        if self.is_late.get() {
+            return Err(self.gone(Gone));
+        }
         message.admit(self.stage.get().check(part))?;
         self.take(message, part)
     }
@@ -139,6 +188,7 @@ impl Conversation for Http {
         }
         // This fails what is not complete.
         dialogue.end();
+        self.host.forget(self.number, self.slot);
     }
 }
 

@@ -103,6 +103,19 @@ impl<'py> Lifespan<'py> {
         }
     }
 
+    /// What tells the application of the shutdown when it is called.
+    pub(crate) fn announcement(&self) -> impl FnOnce(Python<'_>) + 'static {
+        let running = self.running.as_ref();
+        let running =
+            running.map(|it| (it.task.clone().unbind(), it.conversation.clone().unbind()));
+        move |py| {
+            let Some((task, conversation)) = running else { return };
+            let (task, conversation) = (task.into_bound(py), conversation.into_bound(py));
+            let running = Some(Running { task, conversation });
+            Lifespan { state: PyDict::new(py), running }.announce_shutdown();
+        }
+    }
+
     /// Has the application shut down, by `deadline`, and runs the loop meanwhile. What goes wrong is told in the log.
     pub(crate) fn shut_down(self, event_loop: &EventLoop<'py>, deadline: Instant) {
         self.announce_shutdown();

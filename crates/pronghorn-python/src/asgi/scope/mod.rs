@@ -58,11 +58,11 @@ pub(super) struct ScopeOptions {
 }
 
 /// What applications are told about the listener a request came by.
-pub(super) struct Listener {
+pub(crate) struct Listener {
     /// The address, or the path of a Unix socket.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The port; `None` for a Unix socket.
-    pub(super) port: Option<u16>,
+    pub(crate) port: Option<u16>,
 }
 
 impl<'a> Origin<'a> {

@@ -1,0 +1,264 @@
+//! The host: takes the engine's turns in the event loop, begins an application's task for each request, and wakes those that wait.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    io,
+    os::fd::{AsRawFd, BorrowedFd, RawFd},
+    rc::Rc,
+    time::Instant,
+};
+
+use pronghorn_engine::{Dialogue, Hosted, Occurrence};
+use pyo3::{intern, prelude::*};
+
+use super::{
+    await_stack::await_stack,
+    drain::Drain,
+    engine::Engine,
+    http::{Events, Http},
+    raw::{Call, Conversation, Ended, Types},
+    scope::{Origin, Scopes},
+    task::Tasks,
+};
+
+/// Serves an ASGI application in the event loop of this thread.
+pub(super) struct Host {
+    hosted: RefCell<Hosted>,
+    application: Py<PyAny>,
+    event_loop: Py<PyAny>,
+    pub(super) scopes: Scopes,
+    pub(super) events: Rc<Events>,
+    types: Rc<Types>,
+    tasks: Tasks,
+    pub(super) debug: bool,
+    /// Tasks that have not ended, by their number.
+    running: RefCell<HashMap<u64, Running>>,
+    /// The number of the task that the engine speaks to, by the slot of its connection.
+    numbers: RefCell<HashMap<Slot, u64>>,
+    next: Cell<u64>,
+    /// Until the drain begins.
+    drain: RefCell<Option<Drain>>,
+    /// When it has to be over.
+    deadline: Cell<Option<Instant>>,
+}
+
+/// As the engine names a connection.
+pub(super) type Slot = (u32, u32);
+
+struct Running {
+    call: Rc<Call<Http>>,
+    task: Py<PyAny>,
+}
+
+/// What a host is made of.
+pub(super) struct Parts {
+    pub(super) application: Py<PyAny>,
+    pub(super) event_loop: Py<PyAny>,
+    pub(super) scopes: Scopes,
+    pub(super) events: Rc<Events>,
+    pub(super) types: Rc<Types>,
+    pub(super) tasks: Tasks,
+    pub(super) debug: bool,
+    pub(super) drain: Drain,
+}
+
+impl Host {
+    pub(super) fn new(hosted: Hosted, parts: Parts) -> Rc<Self> {
+        Rc::new(Host {
+            hosted: RefCell::new(hosted),
+            application: parts.application,
+            event_loop: parts.event_loop,
+            scopes: parts.scopes,
+            events: parts.events,
+            types: parts.types,
+            tasks: parts.tasks,
+            debug: parts.debug,
+            running: RefCell::default(),
+            numbers: RefCell::default(),
+            next: Cell::new(0),
+            drain: RefCell::new(Some(parts.drain)),
+            deadline: Cell::new(None),
+        })
+    }
+
+    /// Whether the server has drained, and no task of a request is left that may still end in time.
+    pub(super) fn is_over(&self) -> bool {
+        let is_late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
+        self.hosted.borrow().is_over() && (is_late || self.running.borrow().is_empty())
+    }
+
+    /// When the drain has to be over; `None` before it begins.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline.get()
+    }
+
+    /// Tells streams that the server stops: to them, their clients have gone.
+    pub(super) fn tell_streams(&self, py: Python<'_>) {
+        let calls: Vec<_> = self.running.borrow().values().map(|one| one.call.clone()).collect();
+        for call in calls {
+            call.dismiss();
+            self.settle(py, call.stir(py));
+        }
+    }
+
+    /// The task of a request has ended.
+    pub(super) fn forget(&self, number: u64, slot: Slot) {
+        let ended = self.running.borrow_mut().remove(&number);
+        let mut numbers = self.numbers.borrow_mut();
+        if numbers.get(&slot) == Some(&number) {
+            numbers.remove(&slot);
+        }
+        drop(numbers);
+        drop(ended);
+        if self.deadline.get().is_some() {
+            Python::attach(|py| self.stop_if_over(py));
+        }
+    }
+
+    fn begin(self: &Rc<Self>, py: Python<'_>, dialogue: Box<Dialogue>) {
+        let (number, slot) = (self.next.get(), dialogue.slot());
+        self.next.set(number + 1);
+        let scope = self.scope(py, &dialogue);
+        let call = Call::new(py, &self.types, Http::new(self, number, dialogue));
+        let task = scope.and_then(|scope| self.start(py, &call, scope));
+        match task {
+            Ok(task) if !call.has_ended() => {
+                self.numbers.borrow_mut().insert(slot, number);
+                self.running.borrow_mut().insert(number, Running { call, task });
+            }
+            Ok(_) => {}
+            // Also what its first step let through to the loop: its end is told by then.
+            Err(error) if !call.has_ended() => call.ended(py, Ended::Raised(&error)),
+            Err(error) => log::debug!("{}: {error}", call.label()),
+        }
+    }
+
+    fn scope<'py>(&self, py: Python<'py>, dialogue: &Dialogue) -> PyResult<Bound<'py, PyAny>> {
+        let Some(origin) = Origin::of(dialogue) else { return Ok(py.None().into_bound(py)) };
+        Ok(self.scopes.http(py, origin)?.into_any())
+    }
+
+    /// Calls the application, and takes the first step of what it gives.
+    fn start(
+        &self,
+        py: Python<'_>,
+        call: &Rc<Call<Http>>,
+        scope: Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        let receive = self.types.receive(py, call.clone())?;
+        let send = self.types.send(py, call.clone())?;
+        let awaitable = self.application.bind(py).call1((scope, receive, send))?;
+        let driven = self.types.drive(call.clone(), awaitable)?;
+        Ok(self.tasks.start(driven)?.unbind())
+    }
+
+    fn stir(&self, py: Python<'_>, slot: Slot) {
+        if let Some((call, _)) = self.find(py, slot) {
+            self.settle(py, call.stir(py));
+        }
+    }
+
+    /// A request takes long: too long, or longer than is usual.
+    fn late(&self, py: Python<'_>, slot: Slot, too_late: bool) {
+        let Some((call, task)) = self.find(py, slot) else { return };
+        let stack = await_stack(task.bind(py));
+        let (label, age, stack) = (call.label(), call.age(), stack.trim_end());
+        if !too_late {
+            return log::warn!("{label}: runs for {age:.1} s\n{stack}");
+        }
+        call.fail_late();
+        log::error!(
+            "{label}: runs for {age:.1} s, longer than request-timeout allows; its task is cancelled, its client got 504.\n{stack}"
+        );
+        let cancelled = task.bind(py).call_method0(intern!(py, "cancel"));
+        self.settle(py, cancelled.map(drop));
+    }
+
+    fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Http>>, Py<PyAny>)> {
+        let number = *self.numbers.borrow().get(&slot)?;
+        let running = self.running.borrow();
+        let running = running.get(&number)?;
+        Some((running.call.clone(), running.task.clone_ref(py)))
+    }
+
+    fn settle(&self, py: Python<'_>, outcome: PyResult<()>) {
+        if let Err(error) = outcome {
+            error.write_unraisable(py, Some(self.event_loop.bind(py)));
+        }
+    }
+
+    fn drain(self: &Rc<Self>, py: Python<'_>) {
+        let Some(drain) = self.drain.take() else { return };
+        let begun = drain.begin(self, self.event_loop.bind(py));
+        self.settle(py, begun.map(|deadline| self.deadline.set(Some(deadline))));
+    }
+
+    fn stop_if_over(&self, py: Python<'_>) {
+        if self.is_over() {
+            self.stop(py);
+        }
+    }
+
+    /// Has the loop's `run` look whether the server is over.
+    pub(super) fn stop(&self, py: Python<'_>) {
+        let stopped = self.event_loop.bind(py).call_method0(intern!(py, "stop"));
+        self.settle(py, stopped.map(drop));
+    }
+}
+
+/// The engine's turns, for the loop. An `Rc` of its own, as a request refers to the host.
+pub(super) struct Turns(pub(super) Rc<Host>);
+
+impl Engine for Turns {
+    fn selector(&self) -> RawFd {
+        self.0.hosted.borrow().selector().as_raw_fd()
+    }
+
+    fn bell(&self) -> RawFd {
+        self.0.hosted.borrow().bell().as_raw_fd()
+    }
+
+    fn watch_also(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        self.0.hosted.borrow().watch_also(descriptor)
+    }
+
+    fn poll(&self, millis: Option<u64>) {
+        self.0.hosted.borrow_mut().poll(millis);
+    }
+
+    fn takes_other(&self) -> bool {
+        self.0.hosted.borrow_mut().takes_other()
+    }
+
+    fn hush(&self) {
+        self.0.hosted.borrow().hush();
+    }
+
+    fn turn(&self, py: Python<'_>) -> bool {
+        let mut was_busy = false;
+        loop {
+            let occurrence = self.0.hosted.borrow_mut().next();
+            let Some(occurrence) = occurrence else { break };
+            was_busy = true;
+            match occurrence {
+                Occurrence::Begun(dialogue) => self.0.begin(py, dialogue),
+                Occurrence::Stirred(slot) => self.0.stir(py, slot),
+                Occurrence::Late(slot, too_late) => self.0.late(py, slot, too_late),
+                Occurrence::Draining => self.0.drain(py),
+            }
+        }
+        self.0.stop_if_over(py);
+        was_busy
+    }
+}
+
+impl Host {
+    /// Ends the engine's part. Nothing runs any more.
+    pub(super) fn end(self: Rc<Self>) {
+        match Rc::try_unwrap(self) {
+            Ok(host) => host.hosted.into_inner().end(),
+            Err(_) => log::debug!("something of the application outlives the server"),
+        }
+    }
+}
