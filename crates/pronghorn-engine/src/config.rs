@@ -10,6 +10,7 @@ use pronghorn_proto::limits::Limits;
 use crate::access::{AccessLog, Entry};
 use crate::address::{Local, Peer};
 use crate::client::Proxies;
+use crate::dialogue::WebSockets;
 use crate::metrics::Metrics;
 use crate::replacement::Replacement;
 use crate::request::Request;
@@ -34,6 +35,8 @@ pub struct Config {
     pub read_ahead: usize,
     /// So many bytes of a response may wait for the client before such an application has to wait.
     pub write_ahead: usize,
+    /// How WebSockets are served.
+    pub websockets: WebSockets,
     /// Where the unnamed files are.
     pub temporary_directory: PathBuf,
     /// More connections than this wait in the backlog.
@@ -194,6 +197,7 @@ impl Default for Config {
             body_buffer: 1 << 20,
             read_ahead: 128 << 10,
             write_ahead: 64 << 10,
+            websockets: WebSockets::default(),
             temporary_directory: std::env::temp_dir(),
             max_connections: 20_000,
             max_concurrency: None,

@@ -11,6 +11,7 @@ use pronghorn_proto::state::State;
 use crate::address::Peer;
 use crate::config::Config;
 use crate::conn::{Table, Token};
+use crate::dialogue::Compression;
 use crate::handler::Handler;
 use crate::hosted::ForHost;
 use crate::listener::Listener;
@@ -91,6 +92,8 @@ pub(crate) struct EventLoop {
     /// The places in the list of the listeners for metrics.
     pub(crate) metrics_listeners: Vec<u16>,
     pub(crate) health: Health,
+    /// What compressed WebSockets need.
+    pub(crate) compression: Compression,
     /// What waits for the host, if the server has one.
     pub(crate) for_host: Option<ForHost>,
 }
@@ -170,6 +173,7 @@ impl EventLoop {
             is_answering: false,
             metrics_listeners,
             health: Health::default(),
+            compression: Compression::default(),
             for_host: None,
         };
         event_loop.watch_listeners()?;

@@ -46,6 +46,8 @@ pub(crate) enum Stage {
     Head(BodyWriter),
     /// The head is on its way.
     Body(BodyWriter),
+    /// The connection is a WebSocket.
+    Switched,
     /// It ended, well or not.
     Done,
 }
@@ -53,7 +55,7 @@ pub(crate) enum Stage {
 impl Reply {
     /// Whether the head of the response is on its way: nothing of it can change any more.
     pub(crate) fn has_started(&self) -> bool {
-        matches!(self.stage, Stage::Body(_) | Stage::Done)
+        matches!(self.stage, Stage::Body(_) | Stage::Switched | Stage::Done)
     }
 
     /// What counts the body, and whether the head is still to go with it; `None` before the response begins and after its end.

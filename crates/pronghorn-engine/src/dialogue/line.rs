@@ -8,8 +8,11 @@ use pronghorn_proto::encode::CONTINUE;
 use pronghorn_proto::error::Error;
 use pronghorn_proto::framing::Framing;
 use pronghorn_proto::state::State;
+use pronghorn_proto::websocket::Handshake;
+use pronghorn_proto::websocket::deflate::Options;
 
 use super::inflow::{Inflow, Piece, Read};
+use super::websocket::WebSocket;
 use crate::conn::{self, Conn, Flushed, Output, Phase, Step, Token, Watched};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
@@ -40,6 +43,8 @@ pub(crate) struct Line {
     slow_due: Tick,
     /// The host was told that it is to try again, and did not yet.
     is_stirred: bool,
+    /// What the connection has become, if that is a WebSocket.
+    pub(super) websocket: Option<Box<WebSocket>>,
 }
 
 /// What is known of the client.
@@ -79,6 +84,8 @@ pub(crate) struct Begun {
     pub(crate) request: Box<Request>,
     /// How much of the body lies in the request's buffer, behind the head.
     pub(crate) in_buffer: usize,
+    /// It asks for a WebSocket.
+    pub(crate) handshake: Option<Handshake>,
 }
 
 impl Conn {
@@ -97,6 +104,12 @@ impl Line {
     pub(super) fn answered(&mut self) {
         self.request_due = 0;
         self.slow_due = 0;
+    }
+
+    /// The application tries again.
+    pub(super) fn unstir(&mut self) {
+        self.is_stirred = false;
+        self.wants_input = false;
     }
 
     /// What was read beyond the request.
@@ -118,6 +131,10 @@ impl EventLoop {
         mut request: Box<Request>,
         framing: Framing,
     ) -> Step {
+        let handshake = match self.handshake(&request) {
+            Ok(handshake) => handshake,
+            Err(error) => return self.refused(token, request, error),
+        };
         let mut inflow = Inflow::new(framing, &self.config.limits);
         let head = request.head_length;
         let fed = match inflow.feed(&request.buffer[head..]) {
@@ -142,6 +159,7 @@ impl EventLoop {
             request_due: 0,
             slow_due: 0,
             is_stirred: false,
+            websocket: None,
         };
         conn.phase = Phase::Dialogue(Box::new(line));
         self.in_flight += 1;
@@ -154,14 +172,23 @@ impl EventLoop {
         if self.conns.get(token).is_some_and(|conn| !conn.state.wants_continue() || fed > 0) {
             self.read_ahead(token);
         }
-        self.for_host(|host| host.begin(Begun { token, request, in_buffer }));
+        self.for_host(|host| host.begin(Begun { token, request, in_buffer, handshake }));
         Step::Left
+    }
+
+    fn handshake(&self, request: &Request) -> Result<Option<Handshake>, Error> {
+        let deflate = self.config.websockets.deflate.then(Options::default);
+        Handshake::read(&request.head, &request.buffer, deflate.as_ref())
     }
 
     /// The selector reported something for a connection in a dialogue.
     pub(crate) fn on_line_ready(&mut self, token: Token, ready: &Ready) {
         if ready.writable {
             self.flush_line(token);
+        }
+        let talk = self.conns.get(token).and_then(Conn::talk);
+        if talk.is_some_and(|talk| talk.line.websocket.is_some()) {
+            return self.on_websocket_ready(token, ready);
         }
         self.read_ahead(token);
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
@@ -174,6 +201,15 @@ impl EventLoop {
         if talk.line.client > Client::HalfClosed {
             self.stir(token);
         }
+    }
+
+    fn on_websocket_ready(&mut self, token: Token, ready: &Ready) {
+        if ready.gone
+            && let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+        {
+            talk.line.client = Client::Gone;
+        }
+        self.read_websocket(token);
     }
 
     /// Reads the body as far as it is there and may be held.
@@ -307,6 +343,7 @@ impl EventLoop {
             self.count_timeout(Timeout::Body);
             self.body_failed_within(token, Error::BodyTimeout);
         }
+        self.websocket_is_due(token, now);
         if request {
             self.count_timeout(Timeout::Request);
             self.for_host(|host| host.late(token, true));
@@ -336,10 +373,11 @@ impl EventLoop {
     }
 
     /// The earliest of what is due is the connection's deadline.
-    fn set_line_deadline(&mut self, token: Token) {
+    pub(super) fn set_line_deadline(&mut self, token: Token) {
         let Some(conn) = self.conns.get(token) else { return };
         let Phase::Dialogue(line) = &conn.phase else { return };
-        let all = [line.write_due, line.body_due, line.request_due, line.slow_due];
+        let websocket = line.websocket.as_ref().map_or(0, |websocket| websocket.due());
+        let all = [line.write_due, line.body_due, line.request_due, line.slow_due, websocket];
         match all.into_iter().filter(|due| *due > 0).min() {
             None => conn.deadline = 0,
             Some(due) => self.set_deadline_tick(token, due),

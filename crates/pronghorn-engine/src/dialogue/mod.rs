@@ -6,17 +6,22 @@
 mod inflow;
 mod line;
 mod response;
+mod socket;
+mod websocket;
 
 use std::mem;
 use std::sync::Arc;
 
 use pronghorn_proto::encode::ResponseFields;
 use pronghorn_proto::head::RequestHead;
+use pronghorn_proto::websocket::Handshake;
 
 pub use self::inflow::Piece;
 use self::line::Input;
 pub(crate) use self::line::{Begun, Line};
 pub use self::response::Room;
+pub(crate) use self::websocket::Compression;
+pub use self::websocket::{Next, WebSockets};
 use crate::address::{Local, Peer};
 use crate::client::{Client, Forwarded, Proxies};
 use crate::conn::Token;
@@ -25,6 +30,9 @@ use crate::request::Request;
 use crate::shared::Shared;
 use crate::sys;
 use crate::watchdog::RequestLine;
+
+/// The code of a WebSocket that has done what it was for (RFC 6455 section 7.4.1).
+const NORMAL: u16 = 1000;
 
 /// A request and its response, for the time its application runs.
 ///
@@ -43,6 +51,8 @@ pub struct Dialogue {
     head: Vec<u8>,
     fields: ResponseFields,
     line: RequestLine,
+    /// The client asks for a WebSocket, and was not answered.
+    handshake: Option<Handshake>,
 }
 
 /// What an application gets when it asks for more of its request.
@@ -61,7 +71,7 @@ pub enum Received<'a> {
 
 impl Dialogue {
     pub(crate) fn new(shared: Arc<Shared>, begun: Begun, peer: Peer, listener: u16) -> Self {
-        let Begun { token, mut request, in_buffer } = begun;
+        let Begun { token, mut request, in_buffer, handshake } = begun;
         if shared.config.timed {
             request.timing.started = sys::monotonic_micros();
         }
@@ -78,6 +88,7 @@ impl Dialogue {
             head: Vec::new(),
             fields: ResponseFields::default(),
             line,
+            handshake,
         }
     }
 
@@ -161,6 +172,9 @@ impl Dialogue {
 
     /// The application has ended: what it left undone is failed.
     pub fn end(mut self: Box<Self>) {
+        if self.is_switched() {
+            self.close(NORMAL, "");
+        }
         self.fail();
     }
 }

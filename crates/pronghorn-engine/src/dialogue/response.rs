@@ -238,6 +238,7 @@ impl Dialogue {
         match self.reply.stage {
             Stage::Done => return,
             Stage::Body(_) => return self.abort(),
+            Stage::Switched => return self.fail_websocket(),
             Stage::Fresh | Stage::Head(_) => {}
         }
         self.fields.clear();
@@ -262,7 +263,7 @@ impl Dialogue {
         self.shared.event_loop().body_fault(self.token)
     }
 
-    fn abort(&mut self) {
+    pub(super) fn abort(&mut self) {
         self.reply.stage = Stage::Done;
         {
             let mut event_loop = self.shared.event_loop();
@@ -280,7 +281,7 @@ impl Dialogue {
     }
 
     /// The response has ended: the connection goes on without the dialogue.
-    fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.reply.stage = Stage::Done;
         let Some(mut request) = self.request.take() else { return };
         if self.shared.config.timed {
@@ -312,20 +313,20 @@ impl Dialogue {
 }
 
 /// A dialogue with the loop at hand.
-struct Out<'a> {
-    shared: &'a Shared,
-    event_loop: MutexGuard<'a, EventLoop>,
-    token: Token,
-    request: &'a Request,
+pub(super) struct Out<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) event_loop: MutexGuard<'a, EventLoop>,
+    pub(super) token: Token,
+    pub(super) request: &'a Request,
     reply: &'a mut Reply,
-    head: &'a mut Vec<u8>,
-    fields: &'a ResponseFields,
+    pub(super) head: &'a mut Vec<u8>,
+    pub(super) fields: &'a ResponseFields,
     label: &'a RequestLine,
 }
 
 impl<'a> Out<'a> {
     /// None once the response has ended.
-    fn of(dialogue: &'a mut Dialogue) -> Option<Self> {
+    pub(super) fn of(dialogue: &'a mut Dialogue) -> Option<Self> {
         let request = dialogue.request.as_deref()?;
         Some(Out {
             shared: &dialogue.shared,
@@ -357,7 +358,7 @@ impl<'a> Out<'a> {
     }
 
     /// Before anything of the response is sent.
-    fn begin(&mut self) -> Result<(), Gone> {
+    pub(super) fn begin(&mut self) -> Result<(), Gone> {
         let persistent = self.reply.persistent;
         let talk = self.talk().ok_or(Gone)?;
         if !talk.line.client.takes_output() {
@@ -371,7 +372,7 @@ impl<'a> Out<'a> {
     }
 
     /// Sends `head`, `data` and `end`, at once as far as nothing waits and the socket takes it.
-    fn send(
+    pub(super) fn send(
         &mut self,
         data: &[u8],
         end: &[u8],

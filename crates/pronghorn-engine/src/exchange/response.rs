@@ -136,7 +136,7 @@ impl Exchange<'_> {
     pub fn fail(&mut self) {
         match mem::replace(&mut self.reply.stage, Stage::Done) {
             Stage::Done => {}
-            Stage::Body(_) => self.abort(),
+            Stage::Body(_) | Stage::Switched => self.abort(),
             Stage::Head(_) if self.job.state.response_has_begun() => self.abort(),
             Stage::Fresh | Stage::Head(_) => self.send_failure(),
         }

@@ -52,9 +52,12 @@ pub(crate) enum Timeout {
     KeepAlive,
     /// A request ran for too long.
     Request,
+    /// The client of a WebSocket did not answer a ping.
+    Ping,
 }
 
-pub(super) const TIMEOUT_NAMES: [&str; 5] = ["head", "body", "write", "keep_alive", "request"];
+pub(super) const TIMEOUT_NAMES: [&str; 6] =
+    ["head", "body", "write", "keep_alive", "request", "ping"];
 
 /// Why a request was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,439 @@
+//! A WebSocket: what the loop does for it without the application (pings, closes, messages that wait), and what the application does.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::time::Duration;
+
+use pronghorn_proto::websocket::{
+    self, Agreement, Close, Decoder, Deflaters, Encoder, Event, Inflaters, Kind, Limits,
+};
+
+use super::line::{Client, Talk};
+use crate::body::{SCRATCH, reserve};
+use crate::conn::{self, Conn, Output, Token, Watched};
+use crate::event_loop::EventLoop;
+use crate::metrics::Timeout;
+use crate::sys;
+use crate::timer::Tick;
+
+/// Settings of WebSockets.
+#[derive(Clone, Copy, Debug)]
+pub struct WebSockets {
+    /// The longest message of a client, after it is inflated.
+    pub max_size: usize,
+    /// So many messages wait for the application before the client has to.
+    pub max_queue: usize,
+    /// A client that says nothing is pinged this often; none never.
+    pub ping_interval: Option<Duration>,
+    /// How long it may take to answer; none is without end.
+    pub ping_timeout: Option<Duration>,
+    /// Whether messages may be compressed.
+    pub deflate: bool,
+}
+
+impl Default for WebSockets {
+    fn default() -> Self {
+        WebSockets {
+            max_size: 16 << 20,
+            max_queue: 32,
+            ping_interval: Some(Duration::from_secs(20)),
+            ping_timeout: Some(Duration::from_secs(20)),
+            deflate: true,
+        }
+    }
+}
+
+/// What all WebSockets of a server share.
+#[derive(Default)]
+pub(crate) struct Compression {
+    inflaters: Inflaters,
+    deflaters: Deflaters,
+}
+
+/// The loop's part of a WebSocket that was accepted.
+pub(super) struct WebSocket {
+    decoder: Decoder,
+    encoder: Encoder,
+    /// What was read and not decoded, as too much waits.
+    input: Vec<u8>,
+    messages: VecDeque<(Kind, Vec<u8>)>,
+    waiting: usize,
+    /// How it ended.
+    ended: Option<Close>,
+    ping_due: Tick,
+    pong_due: Tick,
+}
+
+/// What there is for the application.
+pub enum Next {
+    /// A message was given.
+    Message,
+    /// It has ended, with this code and reason.
+    Ended(Close),
+    /// Nothing yet: the dialogue will be stirred.
+    Pending,
+}
+
+impl WebSocket {
+    pub(super) fn new(deflate: Option<Agreement>, input: Vec<u8>) -> Self {
+        WebSocket {
+            decoder: Decoder::new(deflate),
+            encoder: Encoder::new(deflate),
+            input,
+            messages: VecDeque::new(),
+            waiting: 0,
+            ended: None,
+            ping_due: 0,
+            pong_due: 0,
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// When it is to be looked at; 0 is never.
+    pub(super) fn due(&self) -> Tick {
+        match (self.ping_due, self.pong_due) {
+            (0, due) | (due, 0) => due,
+            (ping, pong) => ping.min(pong),
+        }
+    }
+
+    fn is_full(&self, settings: &WebSockets, bound: usize) -> bool {
+        self.messages.len() >= settings.max_queue || self.waiting >= bound
+    }
+
+    /// Decodes what was read until a message is there (given to `take`) or the input is used up.
+    fn decode(
+        &mut self,
+        input: &mut &mut [u8],
+        settings: &WebSockets,
+        compression: &mut Compression,
+        output: &mut Output,
+        take: &mut dyn FnMut(Kind, &[u8]),
+    ) -> bool {
+        let limits = Limits { message: settings.max_size };
+        while self.ended.is_none() {
+            match self.decoder.advance(input, &limits, &mut compression.inflaters) {
+                Ok(None) => return false,
+                Ok(Some(Event::Text(text))) => {
+                    take(Kind::Text, &text);
+                    return true;
+                }
+                Ok(Some(Event::Binary(bytes))) => {
+                    take(Kind::Binary, &bytes);
+                    return true;
+                }
+                Ok(Some(Event::Ping(payload))) => {
+                    say(output, |out| websocket::put_pong(&payload, out));
+                }
+                Ok(Some(Event::Pong(_))) => self.pong_due = 0,
+                Ok(Some(Event::Close(close))) => {
+                    say(output, |out| websocket::put_close(close.code, "", out));
+                    self.end(close);
+                }
+                Err(fault) => {
+                    let (code, reason) = (fault.code(), fault.message());
+                    say(output, |out| websocket::put_close(code, reason, out));
+                    self.end(Close { code, reason: reason.to_owned() });
+                }
+            }
+        }
+        false
+    }
+
+    fn end(&mut self, close: Close) {
+        self.ended.get_or_insert(close);
+        self.ping_due = 0;
+        self.pong_due = 0;
+        self.input = Vec::new();
+    }
+}
+
+/// From the loop's side.
+impl EventLoop {
+    /// The selector reported something for a WebSocket.
+    pub(super) fn read_websocket(&mut self, token: Token) {
+        self.heard_of(token);
+        if self.is_host_reading(token) {
+            // The application takes it straight from the socket.
+            return self.stir(token);
+        }
+        while self.read_frames(token, &mut |_, _| {}, true) {}
+        self.flush_line(token);
+        self.set_line_deadline(token);
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(websocket) = &talk.line.websocket else { return };
+        if websocket.has_ended() || !websocket.messages.is_empty() {
+            self.stir(token);
+        }
+    }
+
+    /// A ping is due, or its answer is overdue.
+    pub(super) fn websocket_is_due(&mut self, token: Token, now: Tick) {
+        let settings = self.config.websockets;
+        let after = |limit: Option<Duration>| {
+            limit.map_or(0, |limit| self.wheel.after(self.now, sys::millis(limit)))
+        };
+        let (ping_due, pong_due) = (after(settings.ping_interval), after(settings.ping_timeout));
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(websocket) = &mut talk.line.websocket else { return };
+        let is_over = |due: Tick| due > 0 && due <= now;
+        if is_over(websocket.pong_due) {
+            let reason = "keepalive ping timeout";
+            say(&mut talk.line.output, |out| websocket::put_close(1011, reason, out));
+            websocket.end(Close { code: 1011, reason: reason.to_owned() });
+            if let Some(metrics) = &self.config.metrics {
+                metrics.timed_out(Timeout::Ping);
+            }
+            self.flush_line(token);
+            return self.stir(token);
+        }
+        if is_over(websocket.ping_due) {
+            websocket.ping_due = ping_due;
+            if websocket.pong_due == 0 {
+                websocket.pong_due = pong_due;
+            }
+            say(&mut talk.line.output, |out| websocket::put_ping(b"", out));
+            self.flush_line(token);
+        }
+    }
+
+    /// Whether the host takes what is read at once.
+    fn is_host_reading(&mut self, token: Token) -> bool {
+        let attached = self.attached;
+        let talk = self.conns.get(token).and_then(Conn::talk);
+        talk.is_some_and(|talk| {
+            let is_idle = talk.line.websocket.as_ref().is_some_and(|it| it.messages.is_empty());
+            attached && is_idle && talk.line.wants_input && talk.line.client == Client::Here
+        })
+    }
+
+    /// The client lives: it need not be pinged for a while.
+    fn heard_of(&mut self, token: Token) {
+        let Some(interval) = self.config.websockets.ping_interval else { return };
+        let due = self.wheel.after(self.now, sys::millis(interval));
+        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+            && let Some(websocket) = &mut talk.line.websocket
+            && !websocket.has_ended()
+        {
+            websocket.ping_due = due;
+        }
+    }
+
+    /// Reads once and decodes; with `keep`, messages wait in the queue, else the first goes to `take`. Gives whether to go on.
+    fn read_frames(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8]), keep: bool) -> bool {
+        let (settings, bound) = (self.config.websockets, self.config.read_ahead);
+        let Some(conn) = self.conns.get(token) else { return false };
+        let is_readable = conn.noted.readable || conn.noted.ended;
+        let Some(talk) = conn.talk() else { return false };
+        let Some(websocket) = &mut talk.line.websocket else { return false };
+        if websocket.has_ended() || (keep && websocket.is_full(&settings, bound)) {
+            return false;
+        }
+        let mut read = mem::take(&mut websocket.input);
+        if read.is_empty() {
+            if !is_readable {
+                return false;
+            }
+            match self.read_bytes(token) {
+                Some(bytes) => read = bytes,
+                None => return false,
+            }
+        }
+        self.decode(token, read, take, keep)
+    }
+
+    /// Reads once, into memory that is reused.
+    fn read_bytes(&mut self, token: Token) -> Option<Vec<u8>> {
+        let mut scratch = mem::take(&mut self.scratch);
+        scratch.clear();
+        if reserve(&mut scratch, SCRATCH).is_err() {
+            return None;
+        }
+        let conn = self.conns.get(token)?;
+        let ended = conn.noted.ended;
+        let socket = conn.socket.as_ref()?;
+        let outcome = sys::recv(socket, &mut scratch, SCRATCH);
+        match outcome {
+            Ok(read) if read > 0 => {
+                conn.noted.readable = read == SCRATCH || ended;
+                if let Some(metrics) = &self.config.metrics {
+                    metrics.received(read);
+                }
+                return Some(scratch);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                conn.noted.readable = false;
+            }
+            _ => {
+                conn.noted.readable = false;
+                if let Some(websocket) = conn.talk().and_then(|talk| talk.line.websocket.as_mut()) {
+                    let code = websocket::close::ABNORMAL;
+                    websocket.end(Close { code, reason: String::new() });
+                }
+            }
+        }
+        self.scratch = scratch;
+        None
+    }
+
+    fn decode(
+        &mut self,
+        token: Token,
+        mut read: Vec<u8>,
+        take: &mut dyn FnMut(Kind, &[u8]),
+        keep: bool,
+    ) -> bool {
+        let (settings, bound) = (self.config.websockets, self.config.read_ahead);
+        let compression = &mut self.compression;
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return false };
+        let Talk { line, .. } = talk;
+        let Some(websocket) = &mut line.websocket else { return false };
+        let mut input = &mut read[..];
+        let goes_on = loop {
+            if keep && websocket.is_full(&settings, bound) {
+                break false;
+            }
+            let mut kept = None;
+            let mut either = |kind, bytes: &[u8]| match keep {
+                true => kept = Some((kind, bytes.to_vec())),
+                false => take(kind, bytes),
+            };
+            let output = &mut line.output;
+            let found = websocket.decode(&mut input, &settings, compression, output, &mut either);
+            if let Some((kind, bytes)) = kept {
+                websocket.waiting += bytes.len();
+                websocket.messages.push_back((kind, bytes));
+            } else if !found {
+                break !websocket.has_ended();
+            } else {
+                break false;
+            }
+        };
+        let rest = input.len();
+        if rest > 0 && !websocket.has_ended() {
+            websocket.input = read[read.len() - rest..].to_vec();
+        }
+        if self.scratch.capacity() == 0 {
+            self.scratch = read;
+        }
+        goes_on
+    }
+}
+
+/// From the host's side.
+impl EventLoop {
+    /// The application takes the next message.
+    pub(super) fn next_message(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
+        self.now = sys::monotonic_millis();
+        loop {
+            let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
+                return Next::Ended(gone());
+            };
+            talk.line.unstir();
+            let Some(websocket) = &mut talk.line.websocket else { return Next::Ended(gone()) };
+            if let Some((kind, bytes)) = websocket.messages.pop_front() {
+                websocket.waiting -= bytes.len();
+                take(kind, &bytes);
+                return Next::Message;
+            }
+            if let Some(close) = &websocket.ended {
+                return Next::Ended(close.clone());
+            }
+            if !talk.line.client.takes_output() {
+                return Next::Ended(gone());
+            }
+            let mut given = false;
+            let went_on = self.read_frames(
+                token,
+                &mut |kind, bytes| {
+                    given = true;
+                    take(kind, bytes);
+                },
+                false,
+            );
+            self.flush_line(token);
+            if given {
+                return Next::Message;
+            }
+            let has_ended = self.websocket(token).is_none_or(|websocket| websocket.has_ended());
+            if !has_ended && !went_on {
+                break;
+            }
+        }
+        if let Some(talk) = self.conns.get(token).and_then(Conn::talk) {
+            talk.line.wants_input = true;
+        }
+        self.watch(token, Watched::Read);
+        self.set_line_deadline(token);
+        Next::Pending
+    }
+
+    /// The line of a connection becomes a WebSocket's.
+    pub(super) fn open_websocket(&mut self, token: Token, websocket: WebSocket) {
+        if let Some(talk) = self.conns.get(token).and_then(Conn::talk) {
+            talk.line.websocket = Some(Box::new(websocket));
+        }
+        self.heard_of(token);
+        self.watch_line(token);
+        self.set_line_deadline(token);
+    }
+
+    /// The frame head of a message that goes out as it is; none if it is compressed, into `out`.
+    pub(super) fn encode_message(
+        &mut self,
+        token: Token,
+        kind: Kind,
+        data: &[u8],
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let deflaters = &mut self.compression.deflaters;
+        let talk = self.conns.get(token).and_then(Conn::talk);
+        let Some(websocket) = talk.and_then(|talk| talk.line.websocket.as_mut()) else {
+            return false;
+        };
+        if websocket.encoder.compresses(data.len()) {
+            websocket.encoder.put(kind, data, deflaters, out);
+            return true;
+        }
+        out.extend_from_slice(websocket::head(kind, data.len()).as_bytes());
+        false
+    }
+
+    /// Ends a WebSocket with a close frame, unless it has ended. Gives how it ended.
+    pub(super) fn close_websocket(&mut self, token: Token, code: u16, reason: &str) -> Close {
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return gone() };
+        let Some(websocket) = &mut talk.line.websocket else { return gone() };
+        if let Some(close) = &websocket.ended {
+            return close.clone();
+        }
+        let close = Close { code, reason: reason.to_owned() };
+        websocket.end(close.clone());
+        say(&mut talk.line.output, |out| websocket::put_close(code, reason, out));
+        self.flush_line(token);
+        close
+    }
+
+    /// What was said last is to arrive: the connection lingers.
+    pub(super) fn linger_after(&mut self, token: Token) {
+        if let Some(conn) = self.conns.get(token) {
+            conn.noted.readable = true;
+        }
+    }
+
+    fn websocket(&mut self, token: Token) -> Option<&mut WebSocket> {
+        self.conns.get(token)?.talk()?.line.websocket.as_deref_mut()
+    }
+}
+
+fn say(output: &mut Output, put: impl FnOnce(&mut Vec<u8>)) {
+    let mut frame = Vec::new();
+    put(&mut frame);
+    output.push(conn::Piece::Owned(frame, 0));
+}
+
+fn gone() -> Close {
+    Close { code: websocket::close::ABNORMAL, reason: String::new() }
+}
