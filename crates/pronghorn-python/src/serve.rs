@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pronghorn_engine::{
-    Config, Control, Deadlines, Early, Handler, Listener, Metrics, Replacement, Server, Witness,
+    Config, Control, Deadlines, Early, Handler, Listener, Metrics, Replacement, Server, WebSockets,
+    Witness,
 };
 use pronghorn_proto::limits::Limits;
 use pyo3::prelude::*;
@@ -202,6 +203,15 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
         threads: settings.threads as usize,
         promote_after: settings.promote_after,
         body_buffer: settings.body_buffer,
+        read_ahead: settings.asgi_receive_buffer as usize,
+        write_ahead: settings.asgi_send_buffer as usize,
+        websockets: WebSockets {
+            max_size: settings.ws_max_size as usize,
+            max_queue: settings.ws_max_queue as usize,
+            ping_interval: on(settings.ws_ping_interval),
+            ping_timeout: on(settings.ws_ping_timeout),
+            deflate: settings.ws_per_message_deflate,
+        },
         max_connections: settings.max_connections as usize,
         max_concurrency: settings.max_concurrency.map(|most| most as usize),
         server: settings

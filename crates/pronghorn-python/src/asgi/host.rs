@@ -15,8 +15,9 @@ use pyo3::{intern, prelude::*};
 use super::{
     await_stack::await_stack,
     drain::Drain,
+    either::Either,
     engine::Engine,
-    http::{Events, Http},
+    http::Events,
     raw::{Call, Conversation, Ended, Types},
     scope::{Origin, Scopes},
     task::Tasks,
@@ -47,7 +48,7 @@ pub(super) struct Host {
 pub(super) type Slot = (u32, u32);
 
 struct Running {
-    call: Rc<Call<Http>>,
+    call: Rc<Call<Either>>,
     task: Py<PyAny>,
 }
 
@@ -95,9 +96,22 @@ impl Host {
 
     /// Tells streams that the server stops: to them, their clients have gone.
     pub(super) fn tell_streams(&self, py: Python<'_>) {
+        self.tell(py, |call| call.http().dismiss());
+    }
+
+    /// Ends the WebSockets, as the server stops.
+    fn end_websockets(&self, py: Python<'_>) {
+        self.tell(py, |call| {
+            if let Either::WebSocket(websocket) = &**call {
+                websocket.go_away();
+            }
+        });
+    }
+
+    fn tell(&self, py: Python<'_>, tell: impl Fn(&Call<Either>)) {
         let calls: Vec<_> = self.running.borrow().values().map(|one| one.call.clone()).collect();
         for call in calls {
-            call.dismiss();
+            tell(&call);
             self.settle(py, call.stir(py));
         }
     }
@@ -120,30 +134,34 @@ impl Host {
         let (number, slot) = (self.next.get(), dialogue.slot());
         self.next.set(number + 1);
         let scope = self.scope(py, &dialogue);
-        let call = Call::new(py, &self.types, Http::new(self, number, dialogue));
+        let call = Call::new(py, &self.types, Either::new(self, number, dialogue));
         let task = scope.and_then(|scope| self.start(py, &call, scope));
         match task {
-            Ok(task) if !call.has_ended() => {
+            Ok(task) if !call.http().has_ended() => {
                 self.numbers.borrow_mut().insert(slot, number);
                 self.running.borrow_mut().insert(number, Running { call, task });
             }
             Ok(_) => {}
             // Also what its first step let through to the loop: its end is told by then.
-            Err(error) if !call.has_ended() => call.ended(py, Ended::Raised(&error)),
-            Err(error) => log::debug!("{}: {error}", call.label()),
+            Err(error) if !call.http().has_ended() => call.ended(py, Ended::Raised(&error)),
+            Err(error) => log::debug!("{}: {error}", call.http().label()),
         }
     }
 
     fn scope<'py>(&self, py: Python<'py>, dialogue: &Dialogue) -> PyResult<Bound<'py, PyAny>> {
         let Some(origin) = Origin::of(dialogue) else { return Ok(py.None().into_bound(py)) };
-        Ok(self.scopes.http(py, origin)?.into_any())
+        let scope = match dialogue.asks_for_websocket() {
+            true => self.scopes.websocket(py, origin)?,
+            false => self.scopes.http(py, origin)?,
+        };
+        Ok(scope.into_any())
     }
 
     /// Calls the application, and takes the first step of what it gives.
     fn start(
         &self,
         py: Python<'_>,
-        call: &Rc<Call<Http>>,
+        call: &Rc<Call<Either>>,
         scope: Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
         let receive = self.types.receive(py, call.clone())?;
@@ -163,11 +181,11 @@ impl Host {
     fn late(&self, py: Python<'_>, slot: Slot, too_late: bool) {
         let Some((call, task)) = self.find(py, slot) else { return };
         let stack = await_stack(task.bind(py));
-        let (label, age, stack) = (call.label(), call.age(), stack.trim_end());
+        let (label, age, stack) = (call.http().label(), call.http().age(), stack.trim_end());
         if !too_late {
             return log::warn!("{label}: runs for {age:.1} s\n{stack}");
         }
-        call.fail_late();
+        call.http().fail_late();
         log::error!(
             "{label}: runs for {age:.1} s, longer than request-timeout allows; its task is cancelled, its client got 504.\n{stack}"
         );
@@ -175,7 +193,7 @@ impl Host {
         self.settle(py, cancelled.map(drop));
     }
 
-    fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Http>>, Py<PyAny>)> {
+    fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
         let number = *self.numbers.borrow().get(&slot)?;
         let running = self.running.borrow();
         let running = running.get(&number)?;
@@ -190,6 +208,7 @@ impl Host {
 
     fn drain(self: &Rc<Self>, py: Python<'_>) {
         let Some(drain) = self.drain.take() else { return };
+        self.end_websockets(py);
         let begun = drain.begin(self, self.event_loop.bind(py));
         self.settle(py, begun.map(|deadline| self.deadline.set(Some(deadline))));
     }

@@ -2,6 +2,7 @@
 
 mod await_stack;
 mod drain;
+mod either;
 mod ending;
 mod engine;
 mod event_loop;
@@ -16,6 +17,7 @@ mod selector;
 mod serve;
 mod stage;
 mod task;
+mod websocket;
 
 pub(crate) use ending::is_stuck;
 pub(crate) use scope::Listener;

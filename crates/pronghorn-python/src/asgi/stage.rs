@@ -101,8 +101,8 @@ pub(crate) enum WebSocket {
     Open,
     /// It denies the handshake with a response of its own.
     Denying(Response),
-    /// It has closed it.
-    Closed,
+    /// It has closed it, or knows that it is closed, with this code.
+    Closed(u16),
 }
 
 /// The messages of a WebSocket.
@@ -123,7 +123,7 @@ impl WebSocket {
     /// Why `frame` is not legal here.
     pub(crate) fn check(self, frame: Frame) -> Result<(), Illegal> {
         match (frame, self) {
-            (_, WebSocket::Closed) => Err(Illegal("the application has closed the WebSocket")),
+            (_, WebSocket::Closed(_)) => Err(Illegal("the application has closed the WebSocket")),
             (Frame::Accept | Frame::Close, WebSocket::Connecting) => Ok(()),
             (Frame::Accept, WebSocket::Open) => Err(Illegal("it was accepted before")),
             (Frame::Send | Frame::Close, WebSocket::Open) => Ok(()),
@@ -244,7 +244,7 @@ mod tests {
             assert!(open.check(frame).is_err(), "{frame:?}");
         }
         for frame in [Frame::Accept, Frame::Send, Frame::Close, Frame::Deny(Part::Start)] {
-            assert!(WebSocket::Closed.check(frame).is_err(), "{frame:?}");
+            assert!(WebSocket::Closed(1000).check(frame).is_err(), "{frame:?}");
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::{any::Any, ffi::c_int, mem::MaybeUninit, slice};
 
-use pronghorn_engine::BodyBuffer;
+use pronghorn_engine::{BodyBuffer, Retained};
 use pyo3::{
     ffi,
     prelude::*,
-    types::{PyBytes, PyMemoryView},
+    types::{PyBytes, PyMemoryView, PyString},
 };
 
 use crate::attach::Object;
@@ -116,6 +116,11 @@ impl Kept {
     pub(crate) fn new(bytes: &Bound<'_, PyBytes>) -> Self {
         Kept(Object::new(bytes.clone()))
     }
+}
+
+/// A copy of the UTF-8 of a `str`, for as long as it waits to be sent.
+pub(crate) fn kept_text(text: &Bound<'_, PyString>) -> Retained {
+    Box::new(text.to_str().unwrap_or_default().as_bytes().to_vec())
 }
 
 impl AsRef<[u8]> for Kept {

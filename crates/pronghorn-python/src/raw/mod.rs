@@ -14,7 +14,7 @@ mod file;
 mod strings;
 
 pub(crate) use arguments::{Arguments, missing};
-pub(crate) use bytes::{BytesBuffer, Kept, copied, copied_from};
+pub(crate) use bytes::{BytesBuffer, Kept, copied, copied_from, kept_text};
 pub(crate) use cache::{Cache, Latin1, Octets, mix};
 pub(crate) use class::{Callable, Class, Instance, slot};
 pub(crate) use connections::{Connection, Connections};

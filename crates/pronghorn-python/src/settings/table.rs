@@ -135,7 +135,7 @@ settings! {
 
         /// How much that a client has sent may wait for `receive`: of a request body, or in WebSocket messages. Then nothing more is
         /// read from its connection. A WebSocket message is given whole, whatever its size.
-        asgi_receive_buffer: Size<1024, LARGEST_BUFFER> = "64KiB" { placeholder: "SIZE" };
+        asgi_receive_buffer: Size<1024, LARGEST_BUFFER> = "128KiB" { placeholder: "SIZE" };
 
         /// How much of what the application has sent may wait for its client. Then `send` waits.
         asgi_send_buffer: Size<1024, LARGEST_BUFFER> = "64KiB" { placeholder: "SIZE" };

@@ -77,6 +77,35 @@ impl Http {
         }
     }
 
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// How far its response is.
+    pub(super) fn stage(&self) -> Response {
+        self.stage.get()
+    }
+
+    /// The application was told that the client has gone.
+    pub(super) fn note_gone(&self) {
+        self.is_gone.set(true);
+    }
+
+    /// Whether the application was told that the client has gone.
+    pub(super) fn knows_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+
+    /// The dialogue, for its end.
+    pub(super) fn take_dialogue(&self) -> Option<Box<Dialogue>> {
+        self.dialogue.take()
+    }
+
+    /// Its task has ended.
+    pub(super) fn forget(&self) {
+        self.host.forget(self.number, self.slot);
+    }
+
     /// Method and path, for the log.
     pub(super) fn label(&self) -> String {
         self.dialogue.borrow().as_ref().map(|dialogue| dialogue.label()).unwrap_or_default()
@@ -110,13 +139,13 @@ impl Http {
     ///
     /// # Errors
     /// `OSError` after the end of the application.
-    fn dialogue(&self) -> PyResult<RefMut<'_, Dialogue>> {
+    pub(super) fn dialogue(&self) -> PyResult<RefMut<'_, Dialogue>> {
         let dialogue = RefMut::filter_map(self.dialogue.borrow_mut(), Option::as_deref_mut);
         dialogue.map_err(|_| self.gone(Gone))
     }
 
     /// What an application gets that sends to a client that has gone (ASGI, "Disconnected Client").
-    fn gone(&self, _: Gone) -> PyErr {
+    pub(super) fn gone(&self, _: Gone) -> PyErr {
         self.is_gone.set(true);
         PyBrokenPipeError::new_err("the client closed the connection")
     }
@@ -188,7 +217,7 @@ impl Conversation for Http {
         }
         // This fails what is not complete.
         dialogue.end();
-        self.host.forget(self.number, self.slot);
+        self.forget();
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
 impl Http {
     /// Takes a message that is legal here.
     #[inline]
-    pub(super) fn take(&self, message: Message<'_, '_>, part: Part) -> PyResult<Sent> {
+    pub(in crate::asgi) fn take(&self, message: Message<'_, '_>, part: Part) -> PyResult<Sent> {
         match part {
             Part::Body => self.body(message.body()?.as_ref(), message.more_body()?),
             Part::Start => self.start(message),
