@@ -1,5 +1,6 @@
 //! A server whose turns are taken by somebody else's event loop, the host: asyncio's.
 
+mod blocked;
 mod queue;
 mod stand_in;
 
@@ -18,7 +19,7 @@ use crate::metrics::WorkerState;
 use crate::sched::{EngineThread, FIRST, LAST_WORDS};
 use crate::server::Server;
 use crate::shared::Shared;
-use crate::sys::{Bell, Interest};
+use crate::sys::{self, Bell, Interest};
 use crate::watchdog::start_watchdog;
 
 /// The way from the server to its host.
@@ -27,6 +28,8 @@ pub(crate) struct HostLink {
     pub(crate) bell: Bell,
     /// What the host wants to be told of besides.
     also: OnceLock<OwnedFd>,
+    /// Its thread.
+    thread: u64,
 }
 
 /// A server that runs in the thread of its host. What it finds for the application is taken with [`next`](Hosted::next).
@@ -59,7 +62,8 @@ impl Server {
     pub fn host(self) -> io::Result<Hosted> {
         let shared = self.into_shared();
         shared.event_loop().for_host = Some(ForHost::default());
-        let link = HostLink { bell: Bell::new()?, also: OnceLock::new() };
+        let link =
+            HostLink { bell: Bell::new()?, also: OnceLock::new(), thread: sys::thread_ident() };
         let _ = shared.host.set(link);
         let watchdog_ended = start_watchdog(&shared)?;
         let stand_in = StandIn::start(&shared)?;

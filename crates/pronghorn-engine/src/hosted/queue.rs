@@ -76,6 +76,11 @@ impl EventLoop {
         self.for_host.as_ref().is_some_and(|host| !host.is_empty())
     }
 
+    /// Whether the host has not heard of a request that takes long.
+    pub(super) fn host_is_late(&self) -> bool {
+        self.for_host.as_ref().is_some_and(|host| !host.late.is_empty())
+    }
+
     /// What the host is to look at next.
     pub(crate) fn next_for_host(&mut self) -> Option<Found> {
         self.for_host.as_mut()?.next()

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::blocked::Blocked;
 use crate::event_loop::HOST;
 use crate::shared::Shared;
 use crate::sys::{self, Bell, Interest, Ready};
@@ -72,7 +73,7 @@ impl StandIn {
 }
 
 impl Post {
-    fn keep(&self, shared: &Shared) {
+    fn keep(&self, shared: &Arc<Shared>) {
         let pause = shared.config.promote_after.max(Duration::from_micros(100));
         let mut idle_looks = IDLE_LOOKS;
         let (mut turns, mut had_events) = (self.turns(), false);
@@ -100,14 +101,16 @@ impl Post {
     }
 
     /// Sees to events until the host does.
-    fn stand_in(&self, shared: &Shared, turns: u64) {
+    fn stand_in(&self, shared: &Arc<Shared>, turns: u64) {
         self.is_manned.store(true, Ordering::Release);
         // Readable all the time, perhaps, and nobody's business here.
         let also = shared.host.get().and_then(|host| host.also.get());
         let was_watched = also.is_some_and(|fd| shared.selector.remove(fd).is_ok());
-        let mut events = Vec::new();
+        let (mut events, mut blocked) = (Vec::new(), Blocked::new());
         while self.turns() == turns && !self.is_over() {
-            let Turn { limit, left_work } = take_turn(shared, &mut events);
+            let Turn { mut limit, left_work, is_late } = take_turn(shared, &mut events);
+            blocked.look(shared, is_late);
+            limit = blocked.wait(shared).map_or(limit, |due| limit.min(due));
             if left_work {
                 // The host may wait for the very events that were taken. Woken, it may find nothing again, so this is repeated.
                 shared.waker.wake();
@@ -152,6 +155,8 @@ struct Turn {
     limit: Duration,
     /// Something waits for the host.
     left_work: bool,
+    /// Among that, a request that takes long.
+    is_late: bool,
 }
 
 fn has_events(shared: &Shared) -> bool {
@@ -170,9 +175,10 @@ fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Turn {
     let limit = event_loop.begin_wait(None).map_or(LONGEST_WAIT, Duration::from_millis);
     let rings = event_loop.rings_bell();
     let left_work = event_loop.host_has_work();
+    let is_late = event_loop.host_is_late();
     drop(event_loop);
     if rings {
         shared.ring();
     }
-    Turn { limit, left_work }
+    Turn { limit, left_work, is_late }
 }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const STACK: usize = 1 << 20;
 
 /// The watchdog's end.
-pub(super) struct Envoy {
+pub(crate) struct Envoy {
     errands: Sender<Errand>,
     stacks: Receiver<(u64, Vec<Stack>)>,
     thread: JoinHandle<()>,
@@ -26,15 +26,15 @@ pub(super) struct Envoy {
 }
 
 /// What is to be done attached.
-pub(super) struct Errand {
+pub(crate) struct Errand {
     /// The one thread whose stack is wanted; none for all.
-    pub(super) only: Option<u64>,
+    pub(crate) only: Option<u64>,
     /// The request that is to be interrupted after that: its slot and which it is.
-    pub(super) interrupt: Option<(Arc<Slot>, u64)>,
+    pub(crate) interrupt: Option<(Arc<Slot>, u64)>,
 }
 
 impl Envoy {
-    pub(super) fn start(handler: Arc<dyn Handler>) -> io::Result<Self> {
+    pub(crate) fn start(handler: Arc<dyn Handler>) -> io::Result<Self> {
         let (errands, orders) = channel();
         let (reply, stacks) = channel();
         let builder = std::thread::Builder::new().name("pronghorn-envoy".to_owned());
@@ -44,7 +44,7 @@ impl Envoy {
     }
 
     /// Sends it on an errand; gives the stacks, or nothing if that takes long. The errand is done all the same when it can be.
-    pub(super) fn send(&mut self, errand: Errand) -> Option<Vec<Stack>> {
+    pub(crate) fn send(&mut self, errand: Errand) -> Option<Vec<Stack>> {
         // Who waits for the last errand already waits in vain for this one.
         let patience = if self.is_back() { PATIENCE } else { Duration::ZERO };
         self.sent += 1;
@@ -61,7 +61,7 @@ impl Envoy {
     }
 
     /// Ends the thread, once it has done what it was sent for.
-    pub(super) fn dismiss(self) {
+    pub(crate) fn dismiss(self) {
         drop(self.errands);
         // A panic of it has been reported by itself.
         let _ = self.thread.join();

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::alarm::Alarm;
 pub(crate) use self::details::{Answer, LATE};
+pub(crate) use self::envoy::{Envoy, Errand};
 pub(crate) use self::request_line::RequestLine;
 pub(crate) use self::slot::Slot;
 pub(crate) use self::thread::start_watchdog;

@@ -8,13 +8,30 @@ use crate::{attach, interruption::Interruption, logging, raw::BytesBuffer};
 /// The engine's way to the interpreter. Requests go another way: see [`Host`](super::host::Host).
 pub(super) struct AsgiHandler {
     interruption: Interruption,
+    event_loop: Py<PyAny>,
+    /// That of the loop.
+    thread: u64,
 }
 
 impl AsgiHandler {
     /// # Errors
     /// `MemoryError`.
-    pub(super) fn new(py: Python<'_>) -> PyResult<Self> {
-        Ok(AsgiHandler { interruption: Interruption::new(py)? })
+    pub(super) fn new(event_loop: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = event_loop.py();
+        Ok(AsgiHandler {
+            interruption: Interruption::new(py)?,
+            event_loop: event_loop.clone().unbind(),
+            thread: py.import("threading")?.call_method0("get_ident")?.extract()?,
+        })
+    }
+
+    /// A line that names the task whose code runs; empty for none.
+    fn running_task(&self, py: Python<'_>) -> String {
+        let task = py
+            .import("asyncio")
+            .and_then(|asyncio| asyncio.call_method1("current_task", (&self.event_loop,)))
+            .and_then(|task| task.repr().map(|text| text.to_string()));
+        task.map_or_else(|_| String::new(), |task| format!("  in {task}\n"))
     }
 }
 
@@ -46,7 +63,12 @@ impl Handler for AsgiHandler {
     }
 
     fn stacks(&self, only: Option<u64>) -> Vec<Stack> {
-        self.interruption.stacks(only)
+        let mut stacks = self.interruption.stacks(only);
+        if let Some(stack) = stacks.iter_mut().find(|stack| stack.thread == self.thread) {
+            let task = attach::assume(|_| Python::attach(|py| self.running_task(py)));
+            stack.text.insert_str(0, &task);
+        }
+        stacks
     }
 
     fn stacks_at_once(&self, only: Option<u64>) -> Vec<Stack> {
