@@ -98,6 +98,8 @@ pub struct Deadlines {
     pub request_grace: Duration,
     /// A request that runs longer is logged.
     pub slow_request: Option<Duration>,
+    /// How long the application of a dialogue may go on when its client has gone; none is without end.
+    pub disconnect_grace: Option<Duration>,
     /// How long a request may wait in the run queue; none is without end.
     pub queue: Option<Duration>,
 }
@@ -233,6 +235,7 @@ impl Default for Deadlines {
             request: Some(Duration::from_secs(60)),
             request_grace: Duration::from_secs(5),
             slow_request: None,
+            disconnect_grace: None,
             queue: Some(Duration::from_secs(30)),
         }
     }

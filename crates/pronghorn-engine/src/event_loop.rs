@@ -251,11 +251,10 @@ impl EventLoop {
         limit.is_some_and(|millis| millis == 0 || !self.set_timer(now + millis, now))
     }
 
-    /// Something is due at `millis` of the clock: a wait by the timer alone has to end by then.
+    /// Something is due at `millis` of the clock: a wait by the timer alone has to end by then. The host may be stuck before it waits.
     pub(crate) fn bring_timer_forward(&mut self, millis: u64) {
-        if self.is_hosted() && millis < self.waits_until {
-            self.waits_until = millis;
-            self.set_timer(millis, sys::monotonic_millis());
+        if self.is_hosted() {
+            self.set_timer(millis, self.now);
         }
     }
 

@@ -50,7 +50,7 @@ pub use dialogue::{Dialogue, Next, Piece, Received, Room, WebSockets};
 pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
-pub use hosted::{Hosted, Occurrence};
+pub use hosted::{Hosted, Late, Occurrence};
 pub use listener::{Access, Bind, Listener};
 pub use metrics::{BlockIndex, Board, Metrics, Restart, WorkerState};
 pub use replacement::{Reason, Replacement};

@@ -7,7 +7,6 @@
 mod access_log;
 mod alone;
 pub mod app;
-#[allow(dead_code, unused_imports, reason = "not served yet")]
 mod asgi;
 mod attach;
 pub mod cli;

@@ -197,6 +197,7 @@ fn config(settings: &Settings) -> Result<Config, StartError> {
             request: on(settings.request_timeout),
             request_grace: settings.request_timeout_grace,
             slow_request: on(settings.slow_request),
+            disconnect_grace: on(settings.disconnect_grace),
             queue: on(settings.queue_timeout),
             ..idle_at_drain(settings)
         },

@@ -15,6 +15,7 @@ use super::inflow::{Inflow, Piece, Read};
 use super::websocket::WebSocket;
 use crate::conn::{self, Conn, Flushed, Output, Phase, Step, Token, Watched};
 use crate::event_loop::EventLoop;
+use crate::hosted::Late;
 use crate::metrics::Timeout;
 use crate::request::Request;
 use crate::sys::{self, Ready};
@@ -41,6 +42,8 @@ pub(crate) struct Line {
     /// When the application is late with its answer, and when it is slow.
     request_due: Tick,
     slow_due: Tick,
+    /// When it was long enough without its client.
+    gone_due: Tick,
     /// The host was told that it is to try again, and did not yet.
     is_stirred: bool,
     /// What the connection has become, if that is a WebSocket.
@@ -158,6 +161,7 @@ impl EventLoop {
             body_due: 0,
             request_due: 0,
             slow_due: 0,
+            gone_due: 0,
             is_stirred: false,
             websocket: None,
         };
@@ -171,6 +175,10 @@ impl EventLoop {
         // A client that waits for 100 sends nothing yet.
         if self.conns.get(token).is_some_and(|conn| !conn.state.wants_continue() || fed > 0) {
             self.read_ahead(token);
+        }
+        if self.config.deadlines.disconnect_grace.is_some() {
+            // Else it is watched only when the application waits.
+            self.watch_line(token);
         }
         self.for_host(|host| host.begin(Begun { token, request, in_buffer, handshake }));
         Step::Left
@@ -199,7 +207,20 @@ impl EventLoop {
             _ => {}
         }
         if talk.line.client > Client::HalfClosed {
-            self.stir(token);
+            self.client_has_gone(token);
+        }
+    }
+
+    /// The application is told if it waits, and ended if it goes on for too long.
+    fn client_has_gone(&mut self, token: Token) {
+        self.stir(token);
+        let Some(grace) = self.config.deadlines.disconnect_grace else { return };
+        let due = self.wheel.after(self.now, sys::millis(grace));
+        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+            && talk.line.gone_due == 0
+        {
+            talk.line.gone_due = due;
+            self.set_line_deadline(token);
         }
     }
 
@@ -333,6 +354,7 @@ impl EventLoop {
         let is_over = |due: &mut Tick| *due > 0 && *due <= now && mem::take(due) > 0;
         let (write, body) = (is_over(&mut line.write_due), is_over(&mut line.body_due));
         let (request, slow) = (is_over(&mut line.request_due), is_over(&mut line.slow_due));
+        let gone = is_over(&mut line.gone_due);
         if write {
             sys::reset_on_close(talk.socket);
             line.client = Client::Gone;
@@ -344,11 +366,14 @@ impl EventLoop {
             self.body_failed_within(token, Error::BodyTimeout);
         }
         self.websocket_is_due(token, now);
+        if gone {
+            self.for_host(|host| host.late(token, Late::ClientGone));
+        }
         if request {
             self.count_timeout(Timeout::Request);
-            self.for_host(|host| host.late(token, true));
+            self.for_host(|host| host.late(token, Late::Overdue));
         } else if slow {
-            self.for_host(|host| host.late(token, false));
+            self.for_host(|host| host.late(token, Late::Slow));
         }
         self.set_line_deadline(token);
     }
@@ -377,8 +402,9 @@ impl EventLoop {
         let Some(conn) = self.conns.get(token) else { return };
         let Phase::Dialogue(line) = &conn.phase else { return };
         let websocket = line.websocket.as_ref().map_or(0, |websocket| websocket.due());
-        let all = [line.write_due, line.body_due, line.request_due, line.slow_due, websocket];
-        match all.into_iter().filter(|due| *due > 0).min() {
+        let own = [line.write_due, line.body_due, line.request_due, line.slow_due, line.gone_due];
+        let all = own.into_iter().chain([websocket]);
+        match all.filter(|due| *due > 0).min() {
             None => conn.deadline = 0,
             Some(due) => self.set_deadline_tick(token, due),
         }

@@ -29,7 +29,7 @@ impl Blocked {
         let deadlines = &shared.config.deadlines;
         let is_slow = deadlines.slow_request.is_some_and(|slow| a_request_is_slow || age >= slow);
         if is_slow && !std::mem::replace(&mut self.told_slow, true) {
-            tell(shared, age);
+            tell(shared, age.max(deadlines.slow_request.unwrap_or_default()));
         }
         let most = deadlines.request.map(|most| most + deadlines.request_grace);
         if most.is_some_and(|most| age >= most) && !std::mem::replace(&mut self.told_stuck, true) {

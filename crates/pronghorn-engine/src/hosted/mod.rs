@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 
+pub use self::queue::Late;
 pub(crate) use self::queue::{ForHost, Found};
 use self::stand_in::StandIn;
 use crate::address::Peer;
@@ -48,8 +49,8 @@ pub enum Occurrence {
     Begun(Box<Dialogue>),
     /// What a dialogue waits for may have come: it tries again. Named by its slot.
     Stirred((u32, u32)),
-    /// A dialogue runs for longer than it may (true), or than is usual.
-    Late((u32, u32), bool),
+    /// Time has run out for a dialogue.
+    Late((u32, u32), Late),
     /// The server drains from now on.
     Draining,
 }
@@ -130,8 +131,8 @@ impl Hosted {
                     }
                 }
                 Some(Found::Stirred(token)) => return Some(Occurrence::Stirred(slot(token))),
-                Some(Found::Late(token, too_late)) => {
-                    return Some(Occurrence::Late(slot(token), too_late));
+                Some(Found::Late(token, late)) => {
+                    return Some(Occurrence::Late(slot(token), late));
                 }
                 None if progress == Progress::Done => return None,
                 None => {}

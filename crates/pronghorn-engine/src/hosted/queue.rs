@@ -11,19 +11,30 @@ use crate::event_loop::EventLoop;
 pub(crate) struct ForHost {
     begun: VecDeque<Begun>,
     stirred: VecDeque<Token>,
-    /// Dialogues whose application is late, or only slow.
-    late: VecDeque<(Token, bool)>,
+    /// Dialogues that time has run out for.
+    late: VecDeque<(Token, Late)>,
     /// The host looks at all of this before it waits again.
     in_turn: bool,
     /// The host has to be told that there is something.
     rings: bool,
 }
 
+/// What time has run out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// It runs for longer than is usual.
+    Slow,
+    /// It runs for longer than it may.
+    Overdue,
+    /// Its client has gone some time ago.
+    ClientGone,
+}
+
 /// One of it.
 pub(crate) enum Found {
     Begun(Begun),
     Stirred(Token),
-    Late(Token, bool),
+    Late(Token, Late),
 }
 
 impl ForHost {
@@ -37,8 +48,8 @@ impl ForHost {
         self.rings |= !self.in_turn;
     }
 
-    pub(crate) fn late(&mut self, token: Token, too_late: bool) {
-        self.late.push_back((token, too_late));
+    pub(crate) fn late(&mut self, token: Token, late: Late) {
+        self.late.push_back((token, late));
         self.rings |= !self.in_turn;
     }
 
@@ -51,8 +62,8 @@ impl ForHost {
         if let Some(token) = self.stirred.pop_front() {
             return Some(Found::Stirred(token));
         }
-        if let Some((token, too_late)) = self.late.pop_front() {
-            return Some(Found::Late(token, too_late));
+        if let Some((token, late)) = self.late.pop_front() {
+            return Some(Found::Late(token, late));
         }
         self.begun.pop_front().map(Found::Begun)
     }

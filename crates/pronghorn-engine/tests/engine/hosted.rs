@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pronghorn_engine::{
-    Config, Control, Dialogue, Exchange, Handler, Hosted, Occurrence, Piece, Received, Room,
+    Config, Control, Dialogue, Exchange, Handler, Hosted, Late, Occurrence, Piece, Received, Room,
     Server, ServerHandle,
 };
 use pronghorn_proto::encode::BodySize;
@@ -92,9 +92,11 @@ fn host(mut hosted: Hosted) -> Vec<String> {
                         go_on(slot, app, &mut apps, &mut notes);
                     }
                 }
-                Occurrence::Late(slot, too_late) => {
-                    notes.push(format!("late {too_late}"));
-                    if too_late && let Some(mut app) = apps.remove(&slot) {
+                Occurrence::Late(slot, late) => {
+                    notes.push(format!("{late:?}"));
+                    if late == Late::Overdue
+                        && let Some(mut app) = apps.remove(&slot)
+                    {
                         app.dialogue.fail_late();
                         app.dialogue.end();
                     }
@@ -313,7 +315,7 @@ fn an_application_over_its_time_is_answered_for() {
     let response = client.get("/never");
     assert_eq!(response.status, 504);
     drop(client);
-    assert_eq!(server.end(), ["late false", "late true", "draining"]);
+    assert_eq!(server.end(), ["Slow", "Overdue", "draining"]);
 }
 
 #[test]

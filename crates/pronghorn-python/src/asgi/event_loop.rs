@@ -87,14 +87,6 @@ impl<'py> EventLoop<'py> {
         Ok(())
     }
 
-    /// Has [`run`](EventLoop::run) look whether it is over, soon.
-    ///
-    /// # Errors
-    /// The application has replaced the loop's `stop` by something that raises.
-    pub(crate) fn stop(&self) -> PyResult<()> {
-        self.object.call_method0(intern!(self.py(), "stop")).map(drop)
-    }
-
     /// Runs until `awaitable` is done, and gives its result.
     ///
     /// # Errors

@@ -5,11 +5,12 @@ use std::{
     collections::HashMap,
     io,
     os::fd::{AsRawFd, BorrowedFd, RawFd},
+    panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     time::Instant,
 };
 
-use pronghorn_engine::{Dialogue, Hosted, Occurrence};
+use pronghorn_engine::{Dialogue, Hosted, Late, Occurrence};
 use pyo3::{intern, prelude::*};
 
 use super::{
@@ -130,6 +131,15 @@ impl Host {
         }
     }
 
+    fn take(self: &Rc<Self>, py: Python<'_>, occurrence: Occurrence) {
+        match occurrence {
+            Occurrence::Begun(dialogue) => self.begin(py, dialogue),
+            Occurrence::Stirred(slot) => self.stir(py, slot),
+            Occurrence::Late(slot, late) => self.late(py, slot, late),
+            Occurrence::Draining => self.drain(py),
+        }
+    }
+
     fn begin(self: &Rc<Self>, py: Python<'_>, dialogue: Box<Dialogue>) {
         let (number, slot) = (self.next.get(), dialogue.slot());
         self.next.set(number + 1);
@@ -177,18 +187,31 @@ impl Host {
         }
     }
 
-    /// A request takes long: too long, or longer than is usual.
-    fn late(&self, py: Python<'_>, slot: Slot, too_late: bool) {
+    /// Time has run out for a request.
+    fn late(&self, py: Python<'_>, slot: Slot, late: Late) {
         let Some((call, task)) = self.find(py, slot) else { return };
+        let http = call.http();
         let stack = await_stack(task.bind(py));
-        let (label, age, stack) = (call.http().label(), call.http().age(), stack.trim_end());
-        if !too_late {
-            return log::warn!("{label}: runs for {age:.1} s\n{stack}");
+        let (label, age, stack) = (http.label(), http.age(), stack.trim_end());
+        match late {
+            Late::Slow => {
+                return log::warn!(
+                    "{label}: runs for {age:.1} s, longer than slow-request.\n{stack}"
+                );
+            }
+            Late::Overdue => {
+                http.fail_late();
+                log::error!(
+                    "{label}: runs for {age:.1} s, longer than request-timeout allows; its task is cancelled, its client got 504.\n{stack}"
+                );
+            }
+            Late::ClientGone => {
+                http.note_gone();
+                log::info!(
+                    "{label}: goes on without its client for longer than disconnect-grace; its task is cancelled.\n{stack}"
+                );
+            }
         }
-        call.http().fail_late();
-        log::error!(
-            "{label}: runs for {age:.1} s, longer than request-timeout allows; its task is cancelled, its client got 504.\n{stack}"
-        );
         let cancelled = task.bind(py).call_method0(intern!(py, "cancel"));
         self.settle(py, cancelled.map(drop));
     }
@@ -260,11 +283,9 @@ impl Engine for Turns {
             let occurrence = self.0.hosted.borrow_mut().next();
             let Some(occurrence) = occurrence else { break };
             was_busy = true;
-            match occurrence {
-                Occurrence::Begun(dialogue) => self.0.begin(py, dialogue),
-                Occurrence::Stirred(slot) => self.0.stir(py, slot),
-                Occurrence::Late(slot, too_late) => self.0.late(py, slot, too_late),
-                Occurrence::Draining => self.0.drain(py),
+            // A panic is a fault of the server, and costs one request.
+            if catch_unwind(AssertUnwindSafe(|| self.0.take(py, occurrence))).is_err() {
+                log::error!("the server panicked over a request; please report this");
             }
         }
         self.0.stop_if_over(py);

@@ -52,11 +52,6 @@ impl<'a, 'py> Message<'a, 'py> {
         }
     }
 
-    /// Its type.
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// # Errors
     /// `RuntimeError` with the reason, if the message is not legal here.
     #[inline]

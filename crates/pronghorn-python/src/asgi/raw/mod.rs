@@ -10,7 +10,7 @@ mod pairs;
 mod steps;
 mod types;
 
-pub(super) use call::{Call, Conversation, Ended, Operation, Outcome, Sent};
+pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;
 pub(super) use pairs::{Pairs, pair};
 pub(super) use types::Types;
