@@ -70,7 +70,7 @@ impl Alarm {
         let Some(host) = self.host.upgrade() else { return };
         match self.what {
             What::TellStreams => host.tell_streams(py),
-            What::GiveUp => host.stop(py),
+            What::GiveUp => host.give_up(py),
         }
     }
 }

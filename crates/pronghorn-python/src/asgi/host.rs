@@ -1,7 +1,7 @@
 //! The host: takes the engine's turns in the event loop, begins an application's task for each request, and wakes those that wait.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, RefCell, RefMut},
     collections::HashMap,
     io,
     os::fd::{AsRawFd, BorrowedFd, RawFd},
@@ -26,7 +26,8 @@ use super::{
 
 /// Serves an ASGI application in the event loop of this thread.
 pub(super) struct Host {
-    hosted: RefCell<Hosted>,
+    /// Until the end: what the application has of the host may outlive it.
+    hosted: RefCell<Option<Hosted>>,
     application: Py<PyAny>,
     event_loop: Py<PyAny>,
     pub(super) scopes: Scopes,
@@ -43,6 +44,8 @@ pub(super) struct Host {
     drain: RefCell<Option<Drain>>,
     /// When it has to be over.
     deadline: Cell<Option<Instant>>,
+    /// The loop was stopped as the server is over. Once is enough: uvloop would end its next run too.
+    has_stopped: Cell<bool>,
 }
 
 /// As the engine names a connection.
@@ -68,7 +71,7 @@ pub(super) struct Parts {
 impl Host {
     pub(super) fn new(hosted: Hosted, parts: Parts) -> Rc<Self> {
         Rc::new(Host {
-            hosted: RefCell::new(hosted),
+            hosted: RefCell::new(Some(hosted)),
             application: parts.application,
             event_loop: parts.event_loop,
             scopes: parts.scopes,
@@ -81,13 +84,15 @@ impl Host {
             next: Cell::new(0),
             drain: RefCell::new(Some(parts.drain)),
             deadline: Cell::new(None),
+            has_stopped: Cell::new(false),
         })
     }
 
     /// Whether the server has drained, and no task of a request is left that may still end in time.
     pub(super) fn is_over(&self) -> bool {
         let is_late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
-        self.hosted.borrow().is_over() && (is_late || self.running.borrow().is_empty())
+        let has_drained = self.hosted.borrow().as_ref().is_none_or(Hosted::is_over);
+        has_drained && (is_late || self.running.borrow().is_empty())
     }
 
     /// When the drain has to be over; `None` before it begins.
@@ -236,14 +241,16 @@ impl Host {
         self.settle(py, begun.map(|deadline| self.deadline.set(Some(deadline))));
     }
 
-    fn stop_if_over(&self, py: Python<'_>) {
-        if self.is_over() {
-            self.stop(py);
-        }
+    /// There is no more time for tasks that run.
+    pub(super) fn give_up(&self, py: Python<'_>) {
+        self.deadline.set(Some(Instant::now()));
+        self.stop_if_over(py);
     }
 
-    /// Has the loop's `run` look whether the server is over.
-    pub(super) fn stop(&self, py: Python<'_>) {
+    fn stop_if_over(&self, py: Python<'_>) {
+        if !self.is_over() || self.has_stopped.replace(true) {
+            return;
+        }
         let stopped = self.event_loop.bind(py).call_method0(intern!(py, "stop"));
         self.settle(py, stopped.map(drop));
     }
@@ -254,33 +261,33 @@ pub(super) struct Turns(pub(super) Rc<Host>);
 
 impl Engine for Turns {
     fn selector(&self) -> RawFd {
-        self.0.hosted.borrow().selector().as_raw_fd()
+        self.0.hosted().selector().as_raw_fd()
     }
 
     fn bell(&self) -> RawFd {
-        self.0.hosted.borrow().bell().as_raw_fd()
+        self.0.hosted().bell().as_raw_fd()
     }
 
     fn watch_also(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
-        self.0.hosted.borrow().watch_also(descriptor)
+        self.0.hosted().watch_also(descriptor)
     }
 
     fn poll(&self, millis: Option<u64>) {
-        self.0.hosted.borrow_mut().poll(millis);
+        self.0.hosted().poll(millis);
     }
 
     fn takes_other(&self) -> bool {
-        self.0.hosted.borrow_mut().takes_other()
+        self.0.hosted().takes_other()
     }
 
     fn hush(&self) {
-        self.0.hosted.borrow().hush();
+        self.0.hosted().hush();
     }
 
     fn turn(&self, py: Python<'_>) -> bool {
         let mut was_busy = false;
         loop {
-            let occurrence = self.0.hosted.borrow_mut().next();
+            let occurrence = self.0.hosted().next();
             let Some(occurrence) = occurrence else { break };
             was_busy = true;
             // A panic is a fault of the server, and costs one request.
@@ -295,10 +302,16 @@ impl Engine for Turns {
 
 impl Host {
     /// Ends the engine's part. Nothing runs any more.
-    pub(super) fn end(self: Rc<Self>) {
-        match Rc::try_unwrap(self) {
-            Ok(host) => host.hosted.into_inner().end(),
-            Err(_) => log::debug!("something of the application outlives the server"),
+    pub(super) fn end(&self) {
+        if let Some(hosted) = self.hosted.take() {
+            hosted.end();
         }
+    }
+
+    /// The engine's part, while the host serves.
+    fn hosted(&self) -> RefMut<'_, Hosted> {
+        RefMut::map(self.hosted.borrow_mut(), |hosted| {
+            hosted.as_mut().expect("the loop leaves the engine before its end")
+        })
     }
 }
