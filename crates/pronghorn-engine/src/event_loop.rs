@@ -113,6 +113,15 @@ pub(crate) struct Called {
     pub(crate) waker: bool,
     /// What the host wants to be told of.
     pub(crate) host: bool,
+    /// Time has come for something.
+    pub(crate) timer: bool,
+}
+
+impl Called {
+    /// Whether the leader has something to do, which it may have waited for.
+    pub(crate) fn needs_leader(self) -> bool {
+        self.orders || self.waker || self.timer
+    }
 }
 
 /// Whether connections are accepted.
@@ -325,7 +334,10 @@ impl EventLoop {
             WAKER => self.called.waker = true,
             HOST => self.called.host = true,
             // That it ended the wait was all: time passes in each turn.
-            TIMER => self.timer_at = 0,
+            TIMER => {
+                self.timer_at = 0;
+                self.called.timer = true;
+            }
             token => self.on_ready(Token::from_u64(token), event),
         }
     }

@@ -174,7 +174,7 @@ fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Turn {
     // Sets the timer for what is due next.
     let limit = event_loop.begin_wait(None).map_or(LONGEST_WAIT, Duration::from_millis);
     let rings = event_loop.rings_bell();
-    let left_work = event_loop.host_has_work();
+    let left_work = event_loop.host_has_work() || event_loop.called.needs_leader();
     let is_late = event_loop.host_is_late();
     drop(event_loop);
     if rings {

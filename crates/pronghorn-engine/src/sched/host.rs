@@ -53,7 +53,8 @@ impl EngineThread {
 
     /// What the host waits for next is a descriptor: whatever is due has to make that readable.
     fn end_host_turn(&mut self, called: Called) {
-        if std::mem::take(&mut self.turn_is_open) {
+        // The stand-in may have been called in this thread's place.
+        if std::mem::take(&mut self.turn_is_open) || called.needs_leader() {
             self.end_turn(called);
         }
         let most = self.longest_wait();
