@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness.client import Client
+from harness.metrics import Metrics
 from harness.request import get, post
 
 AT_MOST = 0.1
@@ -77,16 +77,10 @@ def test_health_checks_on_an_open_connection_are_answered_at_once(stuck):
 
 
 def test_metrics_are_answered_at_once(stuck):
-    server = stuck("--metrics", "127.0.0.1:0")
-    address = re.search(r"[Mm]etrics at:? http://127\.0\.0\.1:(\d+)", server.log())
-    port = int(address[1]) if address else server.addresses[-1][1]
-
-    def scrape():
-        with Client(("127.0.0.1", port)) as client:
-            assert client.ask(get(b"Connection: close", target=b"/metrics")).status == 200
-
+    server = stuck("--metrics", "/metrics")
     with blocked(server):
-        assert told("metrics", [seconds_of(scrape) for _ in range(20)]) < AT_MOST
+        measured = [seconds_of(lambda: Metrics(server.get("/metrics"))) for _ in range(20)]
+    assert told("metrics", measured) < AT_MOST
 
 
 def test_the_deadline_of_a_head_passes_in_time(stuck):

@@ -1,0 +1,144 @@
+"""Requests that run too long: their task is cancelled, their client answered, and all others go on."""
+
+import contextlib
+import re
+import signal
+import time
+
+import pytest
+
+from harness.request import get, head
+from harness.response import ResetByServer
+
+
+@pytest.fixture
+def timed(serve_asgi, loop):
+    """A function that starts a server with a request-timeout of a second, on each event loop."""
+
+    def start(*args, **more):
+        return serve_asgi("stuck:app", "--loop", loop, "--request-timeout", "1s", *args, **more)
+
+    return start
+
+
+def test_a_view_that_awaits_too_long_is_cancelled_and_its_client_gets_504(timed):
+    server = timed()
+    with server.raw() as client:
+        began = time.monotonic()
+        response = client.ask(get(target=b"/wait/60?secret=1"))
+        assert 0.9 < time.monotonic() - began < 2.5
+        assert response.status == 504 and response.closes
+        assert client.is_closed()
+    server.wait_for_log("wait was cancelled")
+    server.wait_for_log(r"\[ERROR\] GET /wait/60 of 127\.0\.0\.1:\d+: runs for 1\.\d s, longer than request-timeout")
+    for name in ("wait", "inner", "innermost"):
+        assert re.search(rf'File ".*stuck.py", line \d+, in {name}\b', server.log()), name
+    assert "secret" not in server.log()
+
+
+def test_other_requests_go_on_meanwhile(timed):
+    server = timed()
+    with server.raw() as client:
+        client.send(get(target=b"/wait/60"))
+        began = time.monotonic()
+        while time.monotonic() < began + 1.5:
+            assert server.get("/hello/x").status == 200
+        assert client.read_response().status == 504
+    assert server.get("/hello/x").status == 200
+
+
+def test_a_response_that_had_begun_is_cut(timed):
+    server = timed()
+    with server.raw() as client:
+        client.send(get(target=b"/begun/60"))
+        client.wait_for(b"first")
+        with contextlib.suppress(ResetByServer):
+            rest = b"".join(iter(client.receive, b""))
+            assert not rest.endswith(b"0\r\n\r\n")
+    server.wait_for_log("wait was cancelled")
+
+
+def test_an_answer_after_the_504_goes_nowhere(timed):
+    server = timed()
+    with server.raw() as client:
+        response = client.ask(get(target=b"/answers_cancelled"))
+        assert response.status == 504 and b"too late" not in response.body
+        assert client.is_closed()
+    assert server.get("/hello/x").status == 200
+
+
+def test_a_task_that_does_not_let_itself_be_cancelled_is_told_of(timed):
+    server = timed("--request-timeout-grace", "500ms")
+    with server.raw() as client:
+        assert client.ask(get(target=b"/stubborn/2")).status == 504
+    server.wait_for_log("stubborn goes on")
+    server.wait_for_log(r"GET /stubborn/2 of .*has not ended 0\.5 s", within=3)
+    assert server.get("/hello/x").status == 200
+
+
+@pytest.mark.parametrize("name", ["block/4", "compute/4"])
+def test_a_loop_that_is_stuck_for_too_long_is_told_of_and_its_client_gets_504(timed, name):
+    server = timed()
+    with server.raw(timeout=10) as client:
+        client.send(get(target=f"/{name}".encode()))
+        began = time.monotonic()
+        assert client.read_response().status == 504
+        assert time.monotonic() - began < 3
+    server.wait_for_log(rf"GET /{name} of .*: runs for 1\.\d s, longer than request-timeout")
+    server.wait_for_log(rf'File ".*stuck.py", line \d+, in {name.partition("/")[0]}')
+    assert server.get("/hello/x", timeout=10).status == 200
+
+
+def test_the_time_a_client_takes_does_not_count(timed):
+    server = timed()
+    with server.raw(timeout=10) as client:
+        client.send(head(b"POST /receiving HTTP/1.1", b"Host: test", b"Content-Length: 4"))
+        for byte in b"body":
+            time.sleep(0.5)
+            client.send(bytes([byte]))
+        assert client.read_response().body == b"body"
+
+
+def test_the_time_a_reader_takes_does_not_count(timed):
+    server = timed()
+    with server.raw(timeout=10, receive_buffer=65536) as client:
+        client.send(get(target=b"/sends"))
+        time.sleep(2)
+        assert len(client.read_response().body) == 20_000_000
+    assert "ERROR" not in server.log()
+
+
+def test_a_request_timeout_of_0_is_none(serve_asgi, loop):
+    server = serve_asgi("stuck:app", "--loop", loop, "--request-timeout", "0")
+    assert server.get("/wait/1.5").body == b"waited"
+    assert "ERROR" not in server.log()
+
+
+def test_quick_requests_are_never_cancelled(timed):
+    server = timed()
+    with server.raw(timeout=20) as client:
+        for _ in range(8):
+            assert client.ask(get(target=b"/wait/0.3")).body == b"waited"
+
+
+def test_abrt_prints_what_tasks_wait_in(timed):
+    server = timed()
+    with server.raw() as client:
+        client.send(get(target=b"/wait/0.8"))
+        time.sleep(0.2)
+        server.signal(signal.SIGABRT)
+        server.wait_for_log(r"GET /wait/0\.8 of 127\.0\.0\.1:\d+, for \d\.\d s")
+        assert client.read_response().status == 200
+
+
+def test_a_worker_with_a_stuck_loop_is_replaced(timed):
+    server = timed("--request-timeout-grace", "500ms", supervised=True)
+    with server.raw(timeout=10) as client:
+        assert client.ask(get(target=b"/block/30")).status == 504
+    server.wait_for_log("will be replaced", within=10)
+    began = time.monotonic()
+    while len(re.findall(r"worker (\d+) is ready", server.log())) < 2:
+        assert time.monotonic() - began < 15
+        time.sleep(0.05)
+    assert server.get("/hello/x", timeout=10).status == 200
+    server.kill()
