@@ -1,5 +1,6 @@
 """Clients that go: the application learns of it at once, and what it sends then raises; a half-close is none."""
 
+import socket
 import time
 
 import pytest
@@ -93,11 +94,22 @@ REQUESTS = [get, lambda target: post(b"body", target=target), lambda target: chu
 @pytest.mark.parametrize("name", ["slow/0", "slow/0.4", "patient/0.4"])
 def test_a_client_that_half_closes_with_its_request_gets_its_reply(server, request_to, name):
     with server.raw() as client:
-        client.send(request_to(target=f"/{name}".encode()))
+        # Held back until the FIN goes out with it.
+        client.socket.send(request_to(target=f"/{name}".encode()), socket.MSG_MORE)
         client.half_close()
         (response,) = client.read_to_end()
     assert response.status == 200
     assert response.body.endswith(b" slept" if name.startswith("slow") else b" nothing"), response.body
+
+
+@pytest.mark.parametrize("request_to", REQUESTS, ids=["get", "post", "chunked"])
+@pytest.mark.parametrize("name", ["slow/0", "slow/0.4"])
+def test_a_client_that_half_closes_behind_its_request_gets_its_reply(server, request_to, name):
+    with server.raw() as client:
+        client.send(request_to(target=f"/{name}".encode()))
+        client.half_close()
+        (response,) = client.read_to_end()
+    assert response.status == 200 and response.body.endswith(b" slept")
 
 
 def test_a_client_that_half_closes_with_its_request_gets_a_whole_stream(server):
@@ -122,6 +134,17 @@ def test_pipelined_requests_before_a_half_close_are_answered(server):
         client.send(get(target=b"/slow/0.2") + get(target=b"/slow/0") + get(target=b"/slow/0.1"))
         client.half_close()
         assert [one.body for one in client.read_to_end()] == [b" slept"] * 3
+
+
+@HOW
+def test_a_client_that_has_gone_does_not_keep_the_processor_busy(server, how):
+    with server.raw() as client:
+        client.send(get(target=b"/stubborn/2"))
+        time.sleep(0.2)
+        leave(client, how)
+    before = process.cpu_seconds(server.pid)
+    server.wait_for_log("work is done")
+    assert process.cpu_seconds(server.pid) - before < 0.2
 
 
 @HOW
