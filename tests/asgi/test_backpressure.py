@@ -1,6 +1,7 @@
 """Neither a client nor an application makes the server hold more than a bound."""
 
 import contextlib
+import random
 import threading
 import time
 
@@ -100,6 +101,21 @@ def test_all_of_two_gigabytes_arrives_while_memory_stays_flat(streams):
     assert server.get("/log").body == b"sent all"
 
 
+@pytest.mark.parametrize("size", [1, 997, 65536])
+def test_a_chunked_stream_to_a_reader_that_pauses_arrives_whole(streams, size):
+    server = streams()
+    with server.raw(timeout=40, receive_buffer=8192) as client:
+        client.send(get(b"Connection: close", target=b"/varied/%d" % size))
+        chance, received = random.Random(size), []
+        while piece := client.receive(chance.choice([1, 1000, 65536])):
+            received.append(piece)
+            if chance.random() < 0.01:
+                time.sleep(0.02)
+    _, _, body = b"".join(received).partition(b"\r\n\r\n")
+    assert body.endswith(b"\r\n0\r\n\r\n")
+    assert chunk_sizes(body) == [size + number % 7 for number in range(min(20_000_000 // size, 20_000))]
+
+
 def test_the_write_deadline_ends_a_stream_and_send_raises(streams):
     server = streams("--write-timeout", "500ms")
     with server.raw(receive_buffer=8192) as client:
@@ -141,6 +157,20 @@ def test_a_reader_that_stops_holds_up_no_other(streams):
         started = time.monotonic()
         assert server.get("/log").status == 200
         assert time.monotonic() - started < 0.5
+
+
+def chunk_sizes(body):
+    """The sizes of the chunks of a whole body, without the last one."""
+    sizes, at = [], 0
+    while True:
+        end = body.index(b"\r\n", at)
+        size = int(body[at:end], 16)
+        at = end + 2 + size
+        assert body[at : at + 2] == b"\r\n", f"the chunk before {at} has not the size it says"
+        at += 2
+        if size == 0:
+            return sizes
+        sizes.append(size)
 
 
 def settled(value):

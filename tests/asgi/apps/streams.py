@@ -27,6 +27,14 @@ async def large(scope, receive, send, count):
         raise
 
 
+async def varied(scope, receive, send, size):
+    """Pieces of about that size."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for number in range(min(20_000_000 // int(size), 20_000)):
+        await send({"type": "http.response.body", "body": PIECE[: int(size)] + b"y" * (number % 7), "more_body": True})
+    await send({"type": "http.response.body"})
+
+
 async def huge(scope, receive, send, size):
     """That many bytes in one message."""
     await answer(send, b"x" * int(size))
@@ -56,4 +64,4 @@ async def begin(scope, receive, send, _):
     await answer(send, b"")
 
 
-app = routed(large, huge, count, log, upload, begin)
+app = routed(large, varied, huge, count, log, upload, begin)
