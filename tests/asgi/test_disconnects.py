@@ -91,15 +91,14 @@ REQUESTS = [get, lambda target: post(b"body", target=target), lambda target: chu
 
 
 @pytest.mark.parametrize("request_to", REQUESTS, ids=["get", "post", "chunked"])
-@pytest.mark.parametrize("name", ["slow/0", "slow/0.4", "patient/0.4"])
+@pytest.mark.parametrize("name", ["slow/0", "slow/0.4"])
 def test_a_client_that_half_closes_with_its_request_gets_its_reply(server, request_to, name):
     with server.raw() as client:
         # Held back until the FIN goes out with it.
         client.socket.send(request_to(target=f"/{name}".encode()), socket.MSG_MORE)
         client.half_close()
         (response,) = client.read_to_end()
-    assert response.status == 200
-    assert response.body.endswith(b" slept" if name.startswith("slow") else b" nothing"), response.body
+    assert response.status == 200 and response.body.endswith(b" slept")
 
 
 @pytest.mark.parametrize("request_to", REQUESTS, ids=["get", "post", "chunked"])

@@ -12,7 +12,7 @@ use std::{
 use pronghorn_engine::{Dialogue, Gone, Room};
 use pronghorn_proto::encode::ResponseFields;
 use pyo3::{
-    exceptions::{PyBrokenPipeError, PyException},
+    exceptions::{PyBrokenPipeError, asyncio::CancelledError},
     prelude::*,
     types::PyDict,
 };
@@ -159,11 +159,14 @@ impl Http {
             Ended::Raised(_) if self.is_late.get() => {
                 log::info!("{label}: has ended, as it was cancelled");
             }
-            Ended::Raised(error) if !is_gone && error.is_instance_of::<PyException>(py) => {
+            Ended::Raised(error) if !is_gone && !error.is_instance_of::<CancelledError>(py) => {
                 let text = app::traceback(py, error);
                 let shown = text.trim_end();
                 log::error!(target: EXCEPTION, "{label}: the application failed\n{shown}");
                 return Some(text);
+            }
+            Ended::Raised(_) if !is_gone && !is_complete => {
+                log::error!("{label}: the task was cancelled before the response was complete");
             }
             Ended::Raised(error) => log::debug!("{label}: the application ended by {error}"),
             Ended::Returned if !is_complete && !is_gone => {
