@@ -70,7 +70,8 @@ async def begun(scope, receive, send, seconds):
     """Begins its response and then waits."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"first", "more_body": True})
-    await wait(scope, receive, send, seconds)
+    await inner(float(seconds))
+    await send({"type": "http.response.body", "body": b"waited"})
 
 
 async def stubborn(scope, receive, send, seconds):
