@@ -42,6 +42,8 @@ pub(crate) struct Line {
     /// When the application is late with its answer, and when it is slow.
     request_due: Tick,
     slow_due: Tick,
+    /// What was left until both when the application began to wait for its client, which does not count.
+    paused: Option<(Tick, Tick)>,
     /// When it was long enough without its client.
     gone_due: Tick,
     /// The host was told that it is to try again, and did not yet.
@@ -107,12 +109,32 @@ impl Line {
     pub(super) fn answered(&mut self) {
         self.request_due = 0;
         self.slow_due = 0;
+        self.paused = None;
     }
 
     /// The application tries again.
     pub(super) fn unstir(&mut self) {
         self.is_stirred = false;
         self.wants_input = false;
+    }
+
+    /// The application waits for its client from `now` on.
+    fn pause(&mut self, now: Tick) {
+        if self.paused.is_none() {
+            let left = |due: Tick| if due == 0 { 0 } else { due.saturating_sub(now).max(1) };
+            self.paused = Some((left(self.request_due), left(self.slow_due)));
+            self.request_due = 0;
+            self.slow_due = 0;
+        }
+    }
+
+    /// It has what it waited for.
+    fn resume(&mut self, now: Tick) {
+        if let Some((request, slow)) = self.paused.take() {
+            let due = |left: Tick| if left == 0 { 0 } else { now.saturating_add(left) };
+            self.request_due = due(request);
+            self.slow_due = due(slow);
+        }
     }
 
     /// What was read beyond the request.
@@ -161,6 +183,7 @@ impl EventLoop {
             body_due: 0,
             request_due: 0,
             slow_due: 0,
+            paused: None,
             gone_due: 0,
             is_stirred: false,
             websocket: None,
@@ -278,7 +301,9 @@ impl EventLoop {
         if let Some(metrics) = &self.config.metrics {
             metrics.received(bytes);
         }
+        let tick = self.wheel.after(self.now, 0);
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return Step::Left };
+        talk.line.resume(tick);
         if let Some(error) = talk.line.inflow.failed.take() {
             return self.body_failed_within(token, error);
         }
@@ -298,7 +323,9 @@ impl EventLoop {
 
     /// No more of the body comes, as it is malformed, cut or late.
     pub(super) fn body_failed_within(&mut self, token: Token, error: Error) -> Step {
+        let tick = self.wheel.after(self.now, 0);
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return Step::Left };
+        talk.line.resume(tick);
         talk.line.inflow.failed = Some(error);
         talk.line.body_due = 0;
         talk.state.request_failed();
@@ -482,6 +509,7 @@ impl EventLoop {
             let (started, received) = talk.line.inflow.begin_wait(self.now);
             let pause = self.config.deadlines.body_pause(started, received, self.now);
             talk.line.body_due = self.wheel.after(self.now, pause);
+            talk.line.pause(self.wheel.after(self.now, 0));
             self.set_line_deadline(token);
         }
         self.watch_line(token);
