@@ -5,6 +5,7 @@ The bounds leave room for a busy machine; what is measured is printed.
 
 import contextlib
 import re
+import signal
 import statistics
 import time
 
@@ -148,6 +149,16 @@ def test_a_loop_that_is_stuck_again_and_again_goes_on(stuck):
         with blocked(server, "block/0.2"):
             assert server.get("/health").status == 200
         assert server.get("/hello/x").status == 200
+
+
+def test_a_stop_that_is_asked_for_meanwhile_is_not_forgotten(stuck):
+    server = stuck()
+    with blocked(server, "block/1.5"):
+        time.sleep(0.3)
+        server.signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert server.wait() == 0
+    assert time.monotonic() - began < 3
 
 
 def test_a_warning_names_what_is_stuck_and_where(stuck):
