@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use log::Level;
+
 use crate::replacement::Reason;
 use crate::shared::Shared;
 use crate::sys;
@@ -48,21 +50,25 @@ impl Blocked {
     }
 }
 
-/// Says what the event loop is doing. To see that takes the interpreter's lock, so another thread does it.
 fn tell(shared: &Arc<Shared>, age: Duration) {
-    let shared = shared.clone();
+    let text = format!(
+        "the event loop is blocked for {:.1} s, longer than slow-request: no other request goes on meanwhile. \
+         Await, or use a thread, where the application waits or computes.",
+        age.as_secs_f64()
+    );
+    report(shared, Level::Warn, text);
+}
+
+/// Says so, and what the event loop is doing. To see that takes the interpreter's lock, so another thread does it.
+fn report(shared: &Arc<Shared>, level: Level, text: String) {
+    let (shared, told) = (shared.clone(), text.clone());
     let builder = std::thread::Builder::new().name("pronghorn-blocked".to_owned());
     let started = builder.stack_size(STACK).spawn(move || {
         let stack = stack(&shared);
-        log::warn!(
-            "the event loop is blocked for {:.1} s, longer than slow-request: no other request goes on meanwhile. \
-             Await, or use a thread, where the application waits or computes.\n{}",
-            age.as_secs_f64(),
-            stack.trim_end()
-        );
+        log::log!(level, "{told}\n{}", stack.trim_end());
     });
     if let Err(error) = started {
-        log::warn!("the event loop is blocked; to see where, a thread was to start: {error}");
+        log::log!(level, "{text} To see where, a thread was to start: {error}");
     }
 }
 
@@ -79,18 +85,19 @@ fn stack(shared: &Shared) -> String {
     stacks.into_iter().map(|stack| stack.text).collect()
 }
 
-fn give_up(shared: &Shared, age: Duration) {
-    let age = age.as_secs_f64();
+fn give_up(shared: &Arc<Shared>, age: Duration) {
+    let why = format!(
+        "the event loop is blocked for {:.1} s, longer than request-timeout and its grace allow.",
+        age.as_secs_f64()
+    );
     match &shared.config.replacement {
         Some(replacement) => {
-            log::error!(
-                "the event loop is blocked for {age:.1} s, longer than request-timeout and its grace allow. This process will be replaced."
-            );
+            report(shared, Level::Error, format!("{why} This process will be replaced."));
             replacement.ask(Reason::Stuck);
         }
-        None => log::error!(
-            "the event loop is blocked for {age:.1} s, longer than request-timeout and its grace allow. Nobody is there to \
-             replace this process: it serves nobody until the application lets go."
-        ),
+        None => {
+            let alone = "Nobody is there to replace this process: it serves nobody until the application lets go.";
+            report(shared, Level::Error, format!("{why} {alone}"));
+        }
     }
 }
