@@ -1,7 +1,6 @@
 """Requests that run too long: their task is cancelled, their client answered, and all others go on."""
 
 import re
-import signal
 import time
 
 import pytest
@@ -63,15 +62,6 @@ def test_an_answer_after_the_504_goes_nowhere(timed):
     assert server.get("/hello/x").status == 200
 
 
-def test_a_task_that_does_not_let_itself_be_cancelled_is_told_of(timed):
-    server = timed("--request-timeout-grace", "500ms")
-    with server.raw() as client:
-        assert client.ask(get(target=b"/stubborn/2")).status == 504
-    server.wait_for_log("stubborn goes on")
-    server.wait_for_log(r"GET /stubborn/2 of .*has not ended 0\.5 s", within=3)
-    assert server.get("/hello/x").status == 200
-
-
 @pytest.mark.parametrize("name", ["block/4", "compute/4"])
 def test_a_loop_that_is_stuck_for_too_long_is_told_of(timed, name):
     server = timed("--request-timeout-grace", "500ms")
@@ -113,16 +103,6 @@ def test_quick_requests_are_never_cancelled(timed):
     with server.raw(timeout=20) as client:
         for _ in range(8):
             assert client.ask(get(target=b"/wait/0.3")).body == b"waited"
-
-
-def test_abrt_prints_what_tasks_wait_in(timed):
-    server = timed()
-    with server.raw() as client:
-        client.send(get(target=b"/wait/0.8"))
-        time.sleep(0.2)
-        server.signal(signal.SIGABRT)
-        server.wait_for_log(r"GET /wait/0\.8 of 127\.0\.0\.1:\d+, for \d\.\d s")
-        assert client.read_response().status == 200
 
 
 def test_a_worker_with_a_stuck_loop_is_replaced(timed):
