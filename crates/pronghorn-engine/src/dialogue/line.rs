@@ -500,6 +500,15 @@ impl EventLoop {
         self.conns.get(token)?.talk()?.line.inflow.failed
     }
 
+    /// A client that the application takes for gone is sent one more answer.
+    pub(super) fn takes_refusal(&mut self, token: Token) {
+        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+            && talk.line.client == Client::KnownToLeave
+        {
+            talk.line.client = Client::Left;
+        }
+    }
+
     fn wait_for_input(&mut self, token: Token) -> Input {
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
             return Input::Disconnect;

@@ -189,6 +189,10 @@ impl Dialogue {
     /// nothing.
     pub fn fail(&mut self) {
         let refused = self.refused();
+        if refused.is_some() {
+            // Whoever ended its side within a body may still read why that is no request.
+            self.shared.event_loop().takes_refusal(self.token);
+        }
         self.refuse(&refused.map_or(FAILED, Refusal::from));
     }
 
