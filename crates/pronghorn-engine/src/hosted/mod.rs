@@ -122,6 +122,7 @@ impl Hosted {
             self.told_drain = true;
             return Some(Occurrence::Draining);
         }
+        self.stand_in.host_is_here();
         loop {
             let (found, progress) = self.thread.host_step();
             match found {

@@ -15,6 +15,9 @@ use crate::sys::{self, Bell, Interest, Ready};
 /// After this many looks at nothing it sleeps until something happens.
 const IDLE_LOOKS: u32 = 50;
 
+/// Events that the host leaves alone for so many looks are seen to. Fewer, and a host that is only busy would be disturbed.
+const PATIENCE: u32 = 4;
+
 /// How long it waits at the most.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
@@ -76,7 +79,7 @@ impl Post {
     fn keep(&self, shared: &Arc<Shared>) {
         let pause = shared.config.promote_after.max(Duration::from_micros(100));
         let mut idle_looks = IDLE_LOOKS;
-        let (mut turns, mut had_events) = (self.turns(), false);
+        let (mut turns, mut waiting_looks) = (self.turns(), 0);
         while !self.is_over() {
             if idle_looks >= IDLE_LOOKS {
                 idle_looks = 0;
@@ -88,15 +91,16 @@ impl Post {
                 idle_looks = 0;
             } else if has_events(shared) {
                 idle_looks = 0;
-                // They may have come just now.
-                if std::mem::replace(&mut had_events, true) {
+                waiting_looks += 1;
+                if waiting_looks >= PATIENCE {
                     self.stand_in(shared, turns);
+                } else {
+                    continue;
                 }
-                continue;
             } else {
                 idle_looks += 1;
             }
-            had_events = false;
+            waiting_looks = 0;
         }
     }
 
