@@ -103,6 +103,7 @@ async def fail(request):
 
 async def patient(request):
     """Waits for ever; Django cancels it when its client has gone."""
+    done.append("the patient one waits")
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
