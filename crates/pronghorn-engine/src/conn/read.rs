@@ -240,6 +240,10 @@ impl EventLoop {
 
     fn head_complete(&mut self, token: Token, mut request: Box<Request>) -> Step {
         self.identify(token, &mut request);
+        let handshake = match self.handshake(&request) {
+            Ok(handshake) => handshake,
+            Err(error) => return self.refused(token, request, error),
+        };
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         conn.state.head_complete(facts(&request));
         if let Some(asked) = self.asked(token, &request) {
@@ -247,8 +251,7 @@ impl EventLoop {
             return Step::Left;
         }
         if self.is_hosted() && !self.is_crowded() {
-            let framing = request.head.framing;
-            return self.begin_dialogue(token, request, framing);
+            return self.begin_dialogue(token, request, handshake);
         }
         let Some(conn) = self.conns.get(token) else { return Step::Left };
         let there = request.buffer.len() - request.head_length;

@@ -154,12 +154,9 @@ impl EventLoop {
         &mut self,
         token: Token,
         mut request: Box<Request>,
-        framing: Framing,
+        handshake: Option<Handshake>,
     ) -> Step {
-        let handshake = match self.handshake(&request) {
-            Ok(handshake) => handshake,
-            Err(error) => return self.refused(token, request, error),
-        };
+        let framing = request.head.framing;
         let mut inflow = Inflow::new(framing, &self.config.limits);
         let head = request.head_length;
         let fed = match inflow.feed(&request.buffer[head..]) {
@@ -207,7 +204,11 @@ impl EventLoop {
         Step::Left
     }
 
-    fn handshake(&self, request: &Request) -> Result<Option<Handshake>, Error> {
+    /// The handshake of a WebSocket in a head, where applications can be asked for one.
+    pub(crate) fn handshake(&self, request: &Request) -> Result<Option<Handshake>, Error> {
+        if !self.is_hosted() {
+            return Ok(None);
+        }
         let deflate = self.config.websockets.deflate.then(Options::default);
         Handshake::read(&request.head, &request.buffer, deflate.as_ref())
     }
