@@ -340,10 +340,13 @@ impl EventLoop {
         if talk.line.output.is_empty() {
             return;
         }
+        let waited = talk.line.output.waiting();
         let flushed = talk.line.output.flush(talk.socket);
+        let takes_some = talk.line.output.waiting() < waited;
         let most = self.config.write_ahead;
         match flushed {
             Ok(Flushed::All) => talk.line.write_due = 0,
+            Ok(Flushed::Full) if talk.line.write_due > 0 && !takes_some => {}
             Ok(Flushed::Full) => {
                 let due = self.wheel.after(self.now, sys::millis(self.config.deadlines.write));
                 talk.line.write_due = due;
@@ -539,7 +542,8 @@ impl EventLoop {
         let most = self.config.write_ahead;
         let talk = self.conns.get(token).and_then(Conn::talk)?;
         talk.line.is_stirred = false;
-        if !talk.line.client.takes_output() {
+        let has_ended = talk.line.websocket.as_ref().is_some_and(|websocket| websocket.has_ended());
+        if has_ended || !talk.line.client.takes_output() {
             return None;
         }
         let has_room = talk.line.output.waiting() <= most;

@@ -74,7 +74,8 @@ impl Dialogue {
         }
         let Some(mut out) = Out::of(self) else { return Err(Gone) };
         out.head.clear();
-        let compressed = out.event_loop.encode_message(out.token, kind, data, out.head);
+        let encoded = out.event_loop.encode_message(out.token, kind, data, out.head);
+        let compressed = encoded.ok_or(Gone)?;
         let data = if compressed { &[][..] } else { data };
         let sent = out.begin().and_then(|()| out.send(data, b"", keep));
         drop(out);

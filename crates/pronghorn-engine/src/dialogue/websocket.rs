@@ -210,26 +210,37 @@ impl EventLoop {
         })
     }
 
-    /// The client lives: it need not be pinged for a while.
+    /// The client lives: it need not be pinged for a while. Within a frame it cannot answer a ping that was sent.
     fn heard_of(&mut self, token: Token) {
-        let Some(interval) = self.config.websockets.ping_interval else { return };
+        let settings = self.config.websockets;
+        let Some(interval) = settings.ping_interval else { return };
         let due = self.wheel.after(self.now, sys::millis(interval));
+        let timeout = settings.ping_timeout.unwrap_or_default();
+        let pong_due = self.wheel.after(self.now, sys::millis(timeout));
         if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
             && let Some(websocket) = &mut talk.line.websocket
             && !websocket.has_ended()
         {
             websocket.ping_due = due;
+            if websocket.pong_due > 0 && websocket.decoder.pending() > 0 {
+                websocket.pong_due = pong_due;
+            }
         }
     }
 
     /// Reads once and decodes; with `keep`, messages wait in the queue, else the first goes to `take`. Gives whether to go on.
     fn read_frames(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8]), keep: bool) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
+        let most = self.config.write_ahead;
         let Some(conn) = self.conns.get(token) else { return false };
         let is_readable = conn.noted.readable || conn.noted.ended;
         let Some(talk) = conn.talk() else { return false };
         let Some(websocket) = &mut talk.line.websocket else { return false };
-        if websocket.has_ended() || (keep && websocket.is_full(&settings, bound)) {
+        // A client that pings and does not read the answers is not read either.
+        if websocket.has_ended()
+            || talk.line.output.waiting() > most
+            || (keep && websocket.is_full(&settings, bound))
+        {
             return false;
         }
         let mut read = mem::take(&mut websocket.input);
@@ -381,25 +392,27 @@ impl EventLoop {
         self.set_line_deadline(token);
     }
 
-    /// The frame head of a message that goes out as it is; none if it is compressed, into `out`.
+    /// Puts the frame of a message into `out`: all of it if it is compressed, which is told, else its head. None when the WebSocket has
+    /// ended.
     pub(super) fn encode_message(
         &mut self,
         token: Token,
         kind: Kind,
         data: &[u8],
         out: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Option<bool> {
         let deflaters = &mut self.compression.deflaters;
         let talk = self.conns.get(token).and_then(Conn::talk);
-        let Some(websocket) = talk.and_then(|talk| talk.line.websocket.as_mut()) else {
-            return false;
-        };
+        let websocket = talk.and_then(|talk| talk.line.websocket.as_mut())?;
+        if websocket.has_ended() {
+            return None;
+        }
         if websocket.encoder.compresses(data.len()) {
             websocket.encoder.put(kind, data, deflaters, out);
-            return true;
+            return Some(true);
         }
         out.extend_from_slice(websocket::head(kind, data.len()).as_bytes());
-        false
+        Some(false)
     }
 
     /// Ends a WebSocket with a close frame, unless it has ended. Gives how it ended.

@@ -55,6 +55,8 @@ impl WebSocket {
             && let Ok(mut dialogue) = self.http.dialogue()
         {
             dialogue.close(GOING_AWAY, "the server stops");
+            self.stage.set(stage::WebSocket::Closed(GOING_AWAY));
+            self.http.note_gone();
         }
     }
 
@@ -145,9 +147,9 @@ impl WebSocket {
     }
 
     fn deny(&self, message: Message<'_, '_>, part: Part) -> PyResult<Sent> {
-        let sent = self.http.take(message, part);
+        let sent = self.http.take(message, part)?;
         self.stage.set(stage::WebSocket::Denying(self.http.stage()));
-        sent
+        Ok(sent)
     }
 
     /// Tells people what is wrong with the end of the application.
@@ -157,7 +159,7 @@ impl WebSocket {
         let is_open = matches!(stage, stage::WebSocket::Connecting | stage::WebSocket::Open);
         match how {
             Ended::Raised(error) if is_open && error.is_instance_of::<PyException>(py) => {
-                if dialogue.room().is_ok() {
+                if !self.http.knows_gone() && dialogue.room().is_ok() {
                     let text = app::traceback(py, error);
                     let shown = text.trim_end();
                     log::error!(target: EXCEPTION, "{label}: the application failed\n{shown}");
