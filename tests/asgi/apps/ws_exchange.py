@@ -13,10 +13,10 @@ async def echoes(receive, send):
         await send({"type": "websocket.send", "text": message.get("text"), "bytes": message.get("bytes")})
 
 
-async def raised(awaitable):
-    """The kinds of exception that what `awaitable` raises is, nearest first, and its text; None when it raises nothing."""
+async def raised(function, *arguments):
+    """The kinds of exception that what `function` raises is, nearest first, and its text; None when it raises nothing."""
     try:
-        await awaitable
+        await function(*arguments)
     except Exception as error:
         return [[kind.__name__ for kind in type(error).__mro__], str(error)]
     return None
