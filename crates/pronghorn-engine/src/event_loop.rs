@@ -10,7 +10,7 @@ use pronghorn_proto::state::State;
 
 use crate::address::Peer;
 use crate::config::Config;
-use crate::conn::{Table, Token};
+use crate::conn::{Phase, Table, Token};
 use crate::dialogue::Compression;
 use crate::handler::Handler;
 use crate::hosted::ForHost;
@@ -267,6 +267,13 @@ impl EventLoop {
         }
     }
 
+    /// Has the host take a turn soon, if it does not do so by itself.
+    pub(crate) fn end_wait_of_host(&mut self) {
+        if self.for_host.as_ref().is_some_and(|host| !host.is_in_turn()) {
+            self.set_timer(self.now, self.now);
+        }
+    }
+
     /// Makes the timer end a wait at `due`; false if it cannot.
     fn set_timer(&mut self, due: u64, now: u64) -> bool {
         if now < self.timer_at && self.timer_at <= due {
@@ -296,6 +303,10 @@ impl EventLoop {
         let conn = self.conns.remove(token);
         if let (Some(metrics), Some(conn)) = (&self.config.metrics, &conn) {
             metrics.moved(conn.counted, None);
+        }
+        if conn.as_ref().is_some_and(|conn| matches!(conn.phase, Phase::Dialogue(_))) {
+            // Its application finds that out when it tries again.
+            self.for_host(|host| host.stir(token));
         }
         let socket = conn.and_then(|conn| conn.socket);
         if let Some(socket) = socket.filter(|_| sys::has_forked()) {

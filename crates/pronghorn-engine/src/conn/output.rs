@@ -64,6 +64,11 @@ impl Output {
         self.waiting
     }
 
+    /// Bytes that went out since they were counted last.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// Bytes that went out since this was asked before.
     pub(crate) fn take_sent(&mut self) -> u64 {
         std::mem::take(&mut self.sent)

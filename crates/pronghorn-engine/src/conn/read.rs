@@ -63,10 +63,7 @@ impl EventLoop {
             Phase::Head(_) if !conn.announces => self.parse_again(token),
             Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
             Phase::Writing(..) => self.resume_writing(token),
-            Phase::Dialogue(_) => {
-                self.flush_line(token);
-                self.read_ahead(token);
-            }
+            Phase::Dialogue(_) => self.proceed_with_line(token),
             // Its request is complete by now: what more there is to read stays noted.
             Phase::Running => {}
         }
@@ -75,6 +72,7 @@ impl EventLoop {
     pub(crate) fn go_on_later(&mut self, token: Token) {
         self.again.push(token);
         self.wake_leader = true;
+        self.end_wait_of_host();
     }
 
     /// Makes the selector watch the connection, once.
@@ -394,7 +392,8 @@ impl EventLoop {
             peer: conn.peer,
             listener: conn.listener,
         };
-        let crowded = self.is_crowded();
+        // With a host a request comes here only if it was crowded when its head came: nobody there takes what is ready.
+        let crowded = self.is_hosted() || self.is_crowded();
         self.in_flight += 1;
         if crowded {
             self.excess.push_back(job);

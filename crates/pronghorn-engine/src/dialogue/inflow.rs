@@ -75,6 +75,11 @@ impl Inflow {
         matches!(self.held, Held::Nothing)
     }
 
+    /// Whether there is nothing for the application before more comes.
+    pub(super) fn awaits_bytes(&self) -> bool {
+        self.holds_nothing() && self.is_open()
+    }
+
     /// Whether more is to come.
     pub(super) fn is_open(&self) -> bool {
         !self.is_complete() && self.failed.is_none()
@@ -135,10 +140,16 @@ impl Inflow {
         bound: usize,
         lend: impl FnOnce(usize) -> Option<Box<dyn BodyBuffer>>,
     ) -> io::Result<Read> {
-        match self.decoder.remaining() {
+        let held_nothing = self.holds_nothing();
+        let read = match self.decoder.remaining() {
             Some(left) => self.recv_known(socket, left, bound, lend),
             None => self.recv_chunks(socket, scratch),
+        };
+        if held_nothing && !matches!(read, Ok(Read { bytes: 1.., .. })) {
+            // An empty piece would be one more event for the application.
+            self.held = Held::Nothing;
         }
+        read
     }
 
     /// Never past the body: what follows it belongs to the next request.

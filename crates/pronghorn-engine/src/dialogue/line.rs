@@ -22,7 +22,7 @@ use crate::sys::{self, Ready};
 use crate::timer::Tick;
 
 /// At most this many reads of one body in a turn.
-const READS_A_TURN: usize = 16;
+pub(super) const READS_A_TURN: usize = 16;
 
 /// The loop's part of a dialogue.
 pub(crate) struct Line {
@@ -137,6 +137,12 @@ impl Line {
         }
     }
 
+    /// Gives whether the client is to be read on.
+    fn all_is_sent(&mut self) -> bool {
+        self.write_due = 0;
+        self.websocket.as_mut().is_some_and(|websocket| websocket.answers_are_sent())
+    }
+
     /// What was read beyond the request.
     pub(super) fn take_rest(&mut self) -> Vec<u8> {
         mem::take(&mut self.inflow.rest)
@@ -248,6 +254,16 @@ impl EventLoop {
         }
     }
 
+    /// Goes on with a connection that had more to read or write than one turn takes.
+    pub(crate) fn proceed_with_line(&mut self, token: Token) {
+        self.flush_line(token);
+        let talk = self.conns.get(token).and_then(Conn::talk);
+        match talk.is_some_and(|talk| talk.line.websocket.is_some()) {
+            true => self.read_websocket(token),
+            false => self.read_ahead(token),
+        }
+    }
+
     fn on_websocket_ready(&mut self, token: Token, ready: &Ready) {
         if ready.gone
             && let Some(talk) = self.conns.get(token).and_then(Conn::talk)
@@ -315,11 +331,22 @@ impl EventLoop {
         } else {
             Step::More
         };
-        if talk.line.wants_input {
+        let is_waited_for = talk.line.wants_input && !talk.line.inflow.awaits_bytes();
+        if is_waited_for {
             self.stir(token);
+            self.input_has_come(token);
         }
         self.set_line_deadline(token);
         step
+    }
+
+    /// How long the application takes to come for it is not the client's affair.
+    fn input_has_come(&mut self, token: Token) {
+        let now = self.now;
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        talk.line.inflow.end_wait(now);
+        talk.line.wants_input = false;
+        talk.line.body_due = 0;
     }
 
     /// No more of the body comes, as it is malformed, cut or late.
@@ -340,13 +367,13 @@ impl EventLoop {
         if talk.line.output.is_empty() {
             return;
         }
-        let waited = talk.line.output.waiting();
+        let (before, mut reads_on) = (talk.line.output.sent(), false);
         let flushed = talk.line.output.flush(talk.socket);
-        let takes_some = talk.line.output.waiting() < waited;
         let most = self.config.write_ahead;
         match flushed {
-            Ok(Flushed::All) => talk.line.write_due = 0,
-            Ok(Flushed::Full) if talk.line.write_due > 0 && !takes_some => {}
+            Ok(Flushed::All) => reads_on = talk.line.all_is_sent(),
+            // Without progress it is as late as before.
+            Ok(Flushed::Full) if talk.line.write_due > 0 && talk.line.output.sent() == before => {}
             Ok(Flushed::Full) => {
                 let due = self.wheel.after(self.now, sys::millis(self.config.deadlines.write));
                 talk.line.write_due = due;
@@ -357,6 +384,9 @@ impl EventLoop {
         let line = &mut *talk.line;
         if line.wants_room && (line.client == Client::Gone || line.output.waiting() <= most) {
             self.stir(token);
+        }
+        if reads_on {
+            self.go_on_later(token);
         }
         self.watch_line(token);
         self.set_line_deadline(token);
@@ -465,6 +495,22 @@ impl EventLoop {
             self.read_ahead(token);
         }
         self.held_input(token).unwrap_or_else(|| self.wait_for_input(token))
+    }
+
+    /// The application does not wait for input any longer: the client has time, and what it says to a WebSocket is read here.
+    pub(super) fn stop_waiting(&mut self, token: Token) {
+        self.now = sys::monotonic_millis();
+        let (now, tick) = (self.now, self.wheel.after(self.now, 0));
+        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        talk.line.body_due = 0;
+        talk.line.resume(tick);
+        if mem::replace(&mut talk.line.wants_input, false) {
+            talk.line.inflow.end_wait(now);
+        }
+        if talk.line.websocket.is_some() {
+            self.go_on_later(token);
+        }
+        self.set_line_deadline(token);
     }
 
     /// Whether more of the body follows what came with the head.

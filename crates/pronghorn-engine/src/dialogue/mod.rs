@@ -170,6 +170,14 @@ impl Dialogue {
         }
     }
 
+    /// The application does not wait for more of the request any longer.
+    pub fn stop_waiting(&mut self) {
+        // The connection may be at another request by now.
+        if self.request.is_some() {
+            self.shared.event_loop().stop_waiting(self.token);
+        }
+    }
+
     /// The application has ended: what it left undone is failed.
     pub fn end(mut self: Box<Self>) {
         if self.is_switched() {

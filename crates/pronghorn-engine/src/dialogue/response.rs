@@ -228,8 +228,12 @@ impl Dialogue {
     /// Whether the application may go on sending.
     ///
     /// # Errors
-    /// The client is gone.
+    /// The client is gone, or the response has ended.
     pub fn room(&mut self) -> Result<Room, Gone> {
+        if self.request.is_none() {
+            // The connection may be at another request by now.
+            return Err(Gone);
+        }
         match self.shared.event_loop().room(self.token) {
             Some(true) => Ok(Room::Free),
             Some(false) => Ok(Room::Full),

@@ -8,13 +8,16 @@ use pronghorn_proto::websocket::{
     self, Agreement, Close, Decoder, Deflaters, Encoder, Event, Inflaters, Kind, Limits,
 };
 
-use super::line::{Client, Talk};
+use super::line::{Client, READS_A_TURN, Talk};
 use crate::body::{SCRATCH, reserve};
 use crate::conn::{self, Conn, Output, Token, Watched};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
 use crate::sys;
 use crate::timer::Tick;
+
+/// A client that takes no answers to its pings is read no further when so many bytes of them wait.
+const MOST_ANSWERS: usize = 16 << 10;
 
 /// Settings of WebSockets.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,8 @@ pub(super) struct WebSocket {
     input: Vec<u8>,
     messages: VecDeque<(Kind, Vec<u8>)>,
     waiting: usize,
+    /// Bytes of pongs since all that waited was sent.
+    answers: usize,
     /// How it ended.
     ended: Option<Close>,
     ping_due: Tick,
@@ -82,6 +87,7 @@ impl WebSocket {
             input,
             messages: VecDeque::new(),
             waiting: 0,
+            answers: 0,
             ended: None,
             ping_due: 0,
             pong_due: 0,
@@ -100,6 +106,16 @@ impl WebSocket {
         }
     }
 
+    /// Nothing waits for the client any more. Gives whether it was to be read no further before.
+    pub(super) fn answers_are_sent(&mut self) -> bool {
+        mem::take(&mut self.answers) >= MOST_ANSWERS
+    }
+
+    /// Whether the client has to take its answers before more of it is read.
+    fn owes_answers(&self) -> bool {
+        self.answers >= MOST_ANSWERS
+    }
+
     fn is_full(&self, settings: &WebSockets, bound: usize) -> bool {
         self.messages.len() >= settings.max_queue || self.waiting >= bound
     }
@@ -110,7 +126,7 @@ impl WebSocket {
         input: &mut &mut [u8],
         settings: &WebSockets,
         compression: &mut Compression,
-        output: &mut Output,
+        answers: &mut Vec<u8>,
         take: &mut dyn FnMut(Kind, &[u8]),
     ) -> bool {
         let limits = Limits { message: settings.max_size };
@@ -125,17 +141,15 @@ impl WebSocket {
                     take(Kind::Binary, &bytes);
                     return true;
                 }
-                Ok(Some(Event::Ping(payload))) => {
-                    say(output, |out| websocket::put_pong(&payload, out));
-                }
+                Ok(Some(Event::Ping(payload))) => websocket::put_pong(&payload, answers),
                 Ok(Some(Event::Pong(_))) => self.pong_due = 0,
                 Ok(Some(Event::Close(close))) => {
-                    say(output, |out| websocket::put_close(close.code, "", out));
+                    websocket::put_close(close.code, "", answers);
                     self.end(close);
                 }
                 Err(fault) => {
                     let (code, reason) = (fault.code(), fault.message());
-                    say(output, |out| websocket::put_close(code, reason, out));
+                    websocket::put_close(code, reason, answers);
                     self.end(Close { code, reason: reason.to_owned() });
                 }
             }
@@ -160,8 +174,11 @@ impl EventLoop {
             // The application takes it straight from the socket.
             return self.stir(token);
         }
-        while self.read_frames(token, &mut |_, _| {}, true) {}
+        let goes_on = (0..READS_A_TURN).all(|_| self.read_frames(token, &mut |_, _| {}, true));
         self.flush_line(token);
+        if goes_on {
+            self.go_on_later(token);
+        }
         self.set_line_deadline(token);
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
         let Some(websocket) = &talk.line.websocket else { return };
@@ -177,9 +194,14 @@ impl EventLoop {
             limit.map_or(0, |limit| self.wheel.after(self.now, sys::millis(limit)))
         };
         let (ping_due, pong_due) = (after(settings.ping_interval), after(settings.ping_timeout));
+        let bound = self.config.read_ahead;
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
         let Some(websocket) = &mut talk.line.websocket else { return };
         let is_over = |due: Tick| due > 0 && due <= now;
+        if is_over(websocket.pong_due) && websocket.is_full(&settings, bound) {
+            // It may have come: the application keeps it from being read.
+            websocket.pong_due = pong_due;
+        }
         if is_over(websocket.pong_due) {
             let reason = "keepalive ping timeout";
             say(&mut talk.line.output, |out| websocket::put_close(1011, reason, out));
@@ -231,16 +253,12 @@ impl EventLoop {
     /// Reads once and decodes; with `keep`, messages wait in the queue, else the first goes to `take`. Gives whether to go on.
     fn read_frames(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8]), keep: bool) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
-        let most = self.config.write_ahead;
         let Some(conn) = self.conns.get(token) else { return false };
         let is_readable = conn.noted.readable || conn.noted.ended;
         let Some(talk) = conn.talk() else { return false };
         let Some(websocket) = &mut talk.line.websocket else { return false };
-        // A client that pings and does not read the answers is not read either.
-        if websocket.has_ended()
-            || talk.line.output.waiting() > most
-            || (keep && websocket.is_full(&settings, bound))
-        {
+        let is_full = keep && websocket.is_full(&settings, bound);
+        if websocket.has_ended() || is_full || websocket.owes_answers() {
             return false;
         }
         let mut read = mem::take(&mut websocket.input);
@@ -302,7 +320,7 @@ impl EventLoop {
         let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return false };
         let Talk { line, .. } = talk;
         let Some(websocket) = &mut line.websocket else { return false };
-        let mut input = &mut read[..];
+        let (mut input, mut answers) = (&mut read[..], Vec::new());
         let goes_on = loop {
             if keep && websocket.is_full(&settings, bound) {
                 break false;
@@ -312,8 +330,8 @@ impl EventLoop {
                 true => kept = Some((kind, bytes.to_vec())),
                 false => take(kind, bytes),
             };
-            let output = &mut line.output;
-            let found = websocket.decode(&mut input, &settings, compression, output, &mut either);
+            let found =
+                websocket.decode(&mut input, &settings, compression, &mut answers, &mut either);
             if let Some((kind, bytes)) = kept {
                 websocket.waiting += bytes.len();
                 websocket.messages.push_back((kind, bytes));
@@ -323,6 +341,8 @@ impl EventLoop {
                 break false;
             }
         };
+        websocket.answers += answers.len();
+        line.output.push(conn::Piece::Owned(answers, 0));
         let rest = input.len();
         if rest > 0 && !websocket.has_ended() {
             websocket.input = read[read.len() - rest..].to_vec();
@@ -339,7 +359,7 @@ impl EventLoop {
     /// The application takes the next message.
     pub(super) fn next_message(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
         self.now = sys::monotonic_millis();
-        loop {
+        for reads in 1.. {
             let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
                 return Next::Ended(gone());
             };
@@ -369,8 +389,14 @@ impl EventLoop {
             if given {
                 return Next::Message;
             }
-            let has_ended = self.websocket(token).is_none_or(|websocket| websocket.has_ended());
-            if !has_ended && !went_on {
+            let has_ended = self.has_websocket_ended(token);
+            if has_ended {
+                continue;
+            }
+            if went_on && reads >= READS_A_TURN {
+                self.go_on_later(token);
+            }
+            if !went_on || reads >= READS_A_TURN {
                 break;
             }
         }
@@ -434,6 +460,10 @@ impl EventLoop {
         if let Some(conn) = self.conns.get(token) {
             conn.noted.readable = true;
         }
+    }
+
+    fn has_websocket_ended(&mut self, token: Token) -> bool {
+        self.websocket(token).is_none_or(|websocket| websocket.has_ended())
     }
 
     fn websocket(&mut self, token: Token) -> Option<&mut WebSocket> {

@@ -165,7 +165,10 @@ impl Hosted {
     fn dialogue(&self, begun: Begun) -> Option<Box<Dialogue>> {
         let (peer, listener): (Peer, u16) = {
             let mut event_loop = self.shared.event_loop();
-            let conn = event_loop.conns.get(begun.token)?;
+            let Some(conn) = event_loop.conns.get(begun.token) else {
+                event_loop.in_flight -= 1;
+                return None;
+            };
             (conn.peer, conn.listener)
         };
         Some(Box::new(Dialogue::new(self.shared.clone(), begun, peer, listener)))

@@ -53,6 +53,10 @@ impl ForHost {
         self.rings |= !self.in_turn;
     }
 
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.in_turn
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.begun.is_empty() && self.stirred.is_empty() && self.late.is_empty()
     }

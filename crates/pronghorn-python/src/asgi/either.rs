@@ -56,6 +56,14 @@ impl Conversation for Either {
         self.http().has_room(py)
     }
 
+    fn stops_receiving(&self) {
+        self.http().stops_receiving();
+    }
+
+    fn is_done(&self) -> bool {
+        self.http().is_done()
+    }
+
     fn ended(&self, py: Python<'_>, how: Ended<'_>) {
         match self {
             Either::Http(http) => http.ended(py, how),

@@ -204,8 +204,24 @@ impl Conversation for Http {
     }
 
     fn has_room(&self, _py: Python<'_>) -> PyResult<bool> {
+        if self.stage.get() == Response::Complete {
+            return Ok(true);
+        }
         let room = self.dialogue()?.room();
         Ok(room.map_err(|gone| self.gone(gone))? == Room::Free)
+    }
+
+    fn stops_receiving(&self) {
+        // While it is borrowed this may be called by a garbage collection, of an awaitable that nobody has any more.
+        if let Ok(mut dialogue) = self.dialogue.try_borrow_mut()
+            && let Some(dialogue) = &mut *dialogue
+        {
+            dialogue.stop_waiting();
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.dialogue.borrow().as_ref().is_none_or(|dialogue| dialogue.is_done())
     }
 
     fn ended(&self, py: Python<'_>, how: Ended<'_>) {

@@ -67,11 +67,17 @@ impl Wait {
         }
     }
 
-    /// Takes it to its end.
-    fn finish(&self) {
-        let call = self.call.take();
-        if let (Some(call), Some(future)) = (call, self.future.take()) {
-            call.forget(&future);
+    /// Takes it to its end. Gives the call if it waited.
+    fn finish(&self) -> Option<Rc<Call>> {
+        let (call, future) = (self.call.take()?, self.future.take()?);
+        call.forget(&future);
+        Some(call)
+    }
+
+    /// It was cancelled, perhaps.
+    fn give_up(&self, py: Python<'_>) {
+        if let (Some(call), Operation::Receive) = (self.finish(), self.operation) {
+            call.gives_up_receiving(py);
         }
     }
 }
@@ -87,17 +93,20 @@ impl Steps for Wait {
         let step = self.attempt(value.py(), &call);
         if !matches!(step, Ok(Step::Yield(_))) {
             self.finish();
+            if self.operation == Operation::Receive {
+                call.has_received(value.py())?;
+            }
         }
         step
     }
 
     fn throw<'py>(&self, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
-        self.finish();
+        self.give_up(thrown.py());
         Err(thrown.error()?)
     }
 
-    fn close(&self, _py: Python<'_>) -> PyResult<()> {
-        self.finish();
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.give_up(py);
         Ok(())
     }
 
@@ -112,7 +121,7 @@ impl Steps for Wait {
 impl Drop for Wait {
     fn drop(&mut self) {
         if self.future.get_mut().is_some() {
-            Python::attach(|_| self.finish());
+            Python::attach(|_| drop(self.finish()));
         }
     }
 }

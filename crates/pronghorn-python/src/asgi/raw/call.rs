@@ -31,6 +31,14 @@ pub(in crate::asgi) trait Conversation {
         true
     }
 
+    /// Nobody waits in `receive` any more, as who did was cancelled.
+    fn stops_receiving(&self) {}
+
+    /// Whether there is nothing to wait for any more: what `receive` gives from here on, it gives at once.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// The application has come to its end, once. What is left of `receive` and `send` may be used still, and says so.
     fn ended(&self, py: Python<'_>, how: Ended<'_>);
 }
@@ -119,6 +127,35 @@ impl<C: Conversation + ?Sized> Call<C> {
     /// Those of the loop.
     pub(in crate::asgi) fn stir(&self, py: Python<'_>) -> PyResult<()> {
         self.wake(py, |operation| self.conversation.can_go_on(operation))
+    }
+
+    /// A message was taken: after the last, whoever waits in `receive` learns that there is no more.
+    ///
+    /// # Errors
+    /// Those of the loop.
+    #[inline]
+    pub(super) fn has_sent(&self, py: Python<'_>) -> PyResult<()> {
+        match self.waiting.borrow().is_empty() || !self.conversation.is_done() {
+            true => Ok(()),
+            false => self.wake(py, |_| true),
+        }
+    }
+
+    /// A `receive` has its result. Others that wait have to say so anew.
+    ///
+    /// # Errors
+    /// Those of the loop.
+    #[inline]
+    pub(super) fn has_received(&self, py: Python<'_>) -> PyResult<()> {
+        self.wake(py, |operation| operation == Operation::Receive)
+    }
+
+    /// A `receive` that waited was given up.
+    pub(super) fn gives_up_receiving(&self, py: Python<'_>) {
+        let is_last = self.waiting.borrow().iter().all(|(other, _)| *other != Operation::Receive);
+        if is_last && self.check_thread(py).is_ok() {
+            self.conversation.stops_receiving();
+        }
     }
 
     /// Tells that the application has ended, and lets all try again who wait on its behalf.

@@ -41,7 +41,9 @@ pub(super) unsafe extern "C" fn send(
             let message = message.cast::<PyDict>().map_err(|_| not_a_dict(message))?;
             let call = call(this);
             call.check_thread(py)?;
-            match call.send(message)? {
+            let sent = call.send(message)?;
+            call.has_sent(py)?;
+            match sent {
                 Sent::Done => Ok(call.types.done.bind(py).clone()),
                 Sent::Full => wait(py, call, Operation::Send),
             }
