@@ -269,7 +269,7 @@ impl EventLoop {
 
     /// Has the host take a turn soon, if it does not do so by itself.
     pub(crate) fn end_wait_of_host(&mut self) {
-        if self.for_host.as_ref().is_some_and(|host| !host.is_in_turn()) {
+        if self.is_hosted() && !self.host_is_in_turn() {
             self.set_timer(self.now, self.now);
         }
     }

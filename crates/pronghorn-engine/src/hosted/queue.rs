@@ -101,6 +101,11 @@ impl EventLoop {
         self.for_host.as_mut()?.next()
     }
 
+    /// Whether the host is within a turn.
+    pub(crate) fn host_is_in_turn(&self) -> bool {
+        self.for_host.as_ref().is_some_and(ForHost::is_in_turn)
+    }
+
     /// The host begins or ends a turn.
     pub(crate) fn set_in_turn(&mut self, in_turn: bool) {
         self.for_host(|host| host.in_turn = in_turn);

@@ -31,7 +31,13 @@ impl EngineThread {
     /// Goes on with the turn until there is something for the host, or the turn is over.
     pub(crate) fn host_step(&mut self) -> (Option<Found>, Progress) {
         let mut event_loop = self.shared.event_loop();
-        if std::mem::take(&mut self.has_polled) {
+        // One that only the bell called for is a turn as well: what was put off is due.
+        let has_polled = std::mem::take(&mut self.has_polled);
+        if has_polled || !event_loop.host_is_in_turn() {
+            if !has_polled {
+                self.polled_at = sys::monotonic_millis();
+                self.turn_is_open = true;
+            }
             event_loop.begin_turn(&mut self.events, self.polled_at);
         }
         event_loop.set_in_turn(true);
