@@ -1,12 +1,13 @@
 //! How far a response is, and its head: what an exchange and a dialogue have in common.
 
+use std::fs::File;
 use std::io::{self, IoSlice};
 use std::mem;
 use std::os::fd::AsFd;
 
 use pronghorn_proto::encode::{
-    BodyFraming, BodySize, BodyWriter, Refusal, RequestFacts, ResponseFields, ServerFields, plan,
-    write_head,
+    BodyFraming, BodySize, BodyWriter, Refusal, RequestFacts, ResponseFields, ServerFields,
+    chunk_head, plan, write_head,
 };
 
 use crate::conn::{Output, Piece, Retained};
@@ -136,4 +137,28 @@ pub(crate) fn keep_unsent(
         output.push(Piece::Retained(keep(), from, admitted));
     }
     output.push(Piece::Owned(end.to_vec(), sent.saturating_sub(before_end)));
+}
+
+/// Puts a part of a file (its offset and length) behind what waits, as a chunk of its own if the body is chunked. `head` goes before.
+pub(crate) fn push_file(
+    output: &mut Output,
+    mut head: Vec<u8>,
+    (file, offset, length): (File, u64, u64),
+    chunked: bool,
+) {
+    if chunked {
+        put_chunk_head(&mut head, length as usize);
+    }
+    output.push(Piece::Owned(head, 0));
+    output.push(Piece::File(file, offset, length));
+    if chunked {
+        output.push(Piece::Owned(b"\r\n".to_vec(), 0));
+    }
+}
+
+/// Appends the line before a chunk of `length` bytes.
+pub(crate) fn put_chunk_head(out: &mut Vec<u8>, length: usize) {
+    let mut line = [0; 18];
+    let count = chunk_head(length, &mut line);
+    out.extend_from_slice(&line[..count]);
 }

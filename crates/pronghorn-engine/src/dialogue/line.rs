@@ -13,7 +13,8 @@ use pronghorn_proto::websocket::deflate::Options;
 
 use super::inflow::{Inflow, Piece, Read};
 use super::websocket::WebSocket;
-use crate::conn::{self, Conn, Flushed, Output, Phase, Step, Token, Watched};
+use crate::address::Peer;
+use crate::conn::{self, Conn, Flushed, Output, Phase, Step, Table, Token, Watched};
 use crate::event_loop::EventLoop;
 use crate::hosted::Late;
 use crate::metrics::Timeout;
@@ -86,11 +87,20 @@ pub(super) struct Talk<'a> {
 /// A request whose application can begin.
 pub(crate) struct Begun {
     pub(crate) token: Token,
+    pub(crate) peer: Peer,
+    pub(crate) listener: u16,
     pub(crate) request: Box<Request>,
     /// How much of the body lies in the request's buffer, behind the head.
     pub(crate) in_buffer: usize,
     /// It asks for a WebSocket.
     pub(crate) handshake: Option<Handshake>,
+}
+
+impl Table {
+    /// The connection, if it is in a dialogue.
+    pub(super) fn talk(&mut self, token: Token) -> Option<Talk<'_>> {
+        self.get(token)?.talk()
+    }
 }
 
 impl Conn {
@@ -172,6 +182,7 @@ impl EventLoop {
         request.consumed = head + fed;
         let in_buffer = if framing == Framing::Chunked { 0 } else { fed };
         let Some(conn) = self.conns.get(token) else { return Step::Left };
+        let (peer, listener) = (conn.peer, conn.listener);
         if !inflow.is_open() && !matches!(framing, Framing::None | Framing::Length(0)) {
             conn.state.body_complete();
         }
@@ -206,7 +217,12 @@ impl EventLoop {
             // Else it is watched only when the application waits.
             self.watch_line(token);
         }
-        self.for_host(|host| host.begin(Begun { token, request, in_buffer, handshake }));
+        if self.conns.get(token).is_none() {
+            self.in_flight -= 1;
+            return Step::Left;
+        }
+        let begun = Begun { token, peer, listener, request, in_buffer, handshake };
+        self.for_host(|host| host.begin(begun));
         Step::Left
     }
 
@@ -224,12 +240,12 @@ impl EventLoop {
         if ready.writable {
             self.flush_line(token);
         }
-        let talk = self.conns.get(token).and_then(Conn::talk);
+        let talk = self.conns.talk(token);
         if talk.is_some_and(|talk| talk.line.websocket.is_some()) {
             return self.on_websocket_ready(token, ready);
         }
         self.read_ahead(token);
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         match talk.line.client {
             Client::Gone => {}
             _ if ready.gone => talk.line.client = Client::Gone,
@@ -246,7 +262,7 @@ impl EventLoop {
         self.stir(token);
         let Some(grace) = self.config.deadlines.disconnect_grace else { return };
         let due = self.wheel.after(self.now, sys::millis(grace));
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+        if let Some(talk) = self.conns.talk(token)
             && talk.line.gone_due == 0
         {
             talk.line.gone_due = due;
@@ -257,7 +273,7 @@ impl EventLoop {
     /// Goes on with a connection that had more to read or write than one turn takes.
     pub(crate) fn proceed_with_line(&mut self, token: Token) {
         self.flush_line(token);
-        let talk = self.conns.get(token).and_then(Conn::talk);
+        let talk = self.conns.talk(token);
         match talk.is_some_and(|talk| talk.line.websocket.is_some()) {
             true => self.read_websocket(token),
             false => self.read_ahead(token),
@@ -266,7 +282,7 @@ impl EventLoop {
 
     fn on_websocket_ready(&mut self, token: Token, ready: &Ready) {
         if ready.gone
-            && let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+            && let Some(talk) = self.conns.talk(token)
         {
             talk.line.client = Client::Gone;
         }
@@ -319,7 +335,7 @@ impl EventLoop {
             metrics.received(bytes);
         }
         let tick = self.wheel.after(self.now, 0);
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return Step::Left };
+        let Some(talk) = self.conns.talk(token) else { return Step::Left };
         talk.line.resume(tick);
         if let Some(error) = talk.line.inflow.failed.take() {
             return self.body_failed_within(token, error);
@@ -343,7 +359,7 @@ impl EventLoop {
     /// How long the application takes to come for it is not the client's affair.
     fn input_has_come(&mut self, token: Token) {
         let now = self.now;
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         talk.line.inflow.end_wait(now);
         talk.line.wants_input = false;
         talk.line.body_due = 0;
@@ -352,7 +368,7 @@ impl EventLoop {
     /// No more of the body comes, as it is malformed, cut or late.
     pub(super) fn body_failed_within(&mut self, token: Token, error: Error) -> Step {
         let tick = self.wheel.after(self.now, 0);
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return Step::Left };
+        let Some(talk) = self.conns.talk(token) else { return Step::Left };
         talk.line.resume(tick);
         talk.line.inflow.failed = Some(error);
         talk.line.body_due = 0;
@@ -363,7 +379,7 @@ impl EventLoop {
 
     /// Sends what waits, as far as the socket takes it.
     pub(crate) fn flush_line(&mut self, token: Token) {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         if talk.line.output.is_empty() {
             return;
         }
@@ -394,14 +410,14 @@ impl EventLoop {
 
     /// Has the selector watch the connection for what is of interest now.
     pub(super) fn watch_line(&mut self, token: Token) {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         let wanted = if talk.line.output.is_empty() { Watched::Read } else { Watched::ReadWrite };
         self.watch(token, wanted);
     }
 
     /// Has the host try again what the application waits for.
     pub(super) fn stir(&mut self, token: Token) {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         let waits = talk.line.wants_input || talk.line.wants_room;
         if waits && !mem::replace(&mut talk.line.is_stirred, true) {
             self.for_host(|host| host.stir(token));
@@ -410,7 +426,7 @@ impl EventLoop {
 
     /// A deadline of the dialogue may have passed.
     pub(crate) fn line_is_due(&mut self, token: Token, now: Tick) {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         let line = talk.line;
         let is_over = |due: &mut Tick| *due > 0 && *due <= now && mem::take(due) > 0;
         let (write, body) = (is_over(&mut line.write_due), is_over(&mut line.body_due));
@@ -451,7 +467,7 @@ impl EventLoop {
         };
         let deadlines = &self.config.deadlines;
         let (request, slow) = (after(deadlines.request), after(deadlines.slow_request));
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk) {
+        if let Some(talk) = self.conns.talk(token) {
             talk.line.request_due = request;
             talk.line.slow_due = slow;
         }
@@ -477,7 +493,7 @@ impl EventLoop {
     /// What there is of the request for the application.
     pub(super) fn take_input(&mut self, token: Token) -> Input {
         self.now = sys::monotonic_millis();
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
+        let Some(talk) = self.conns.talk(token) else {
             return Input::Disconnect;
         };
         talk.line.is_stirred = false;
@@ -501,7 +517,7 @@ impl EventLoop {
     pub(super) fn stop_waiting(&mut self, token: Token) {
         self.now = sys::monotonic_millis();
         let (now, tick) = (self.now, self.wheel.after(self.now, 0));
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         talk.line.body_due = 0;
         talk.line.resume(tick);
         if mem::replace(&mut talk.line.wants_input, false) {
@@ -515,7 +531,7 @@ impl EventLoop {
 
     /// Whether more of the body follows what came with the head.
     pub(super) fn has_more_input(&mut self, token: Token) -> bool {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return false };
+        let Some(talk) = self.conns.talk(token) else { return false };
         let is_all = talk.line.inflow.is_complete() && talk.line.inflow.holds_nothing();
         talk.line.told_end = is_all;
         !is_all
@@ -552,7 +568,7 @@ impl EventLoop {
 
     /// A client that the application takes for gone is sent one more answer.
     pub(super) fn takes_refusal(&mut self, token: Token) {
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+        if let Some(talk) = self.conns.talk(token)
             && talk.line.client == Client::KnownToLeave
         {
             talk.line.client = Client::Left;
@@ -560,7 +576,7 @@ impl EventLoop {
     }
 
     fn wait_for_input(&mut self, token: Token) -> Input {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
+        let Some(talk) = self.conns.talk(token) else {
             return Input::Disconnect;
         };
         talk.line.wants_input = true;
@@ -577,7 +593,7 @@ impl EventLoop {
 
     /// The application asks for a body that the client sends only after `100 Continue`.
     fn ask_for_body(&mut self, token: Token) {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         talk.line.output.push(conn::Piece::Owned(CONTINUE.to_vec(), 0));
         talk.state.continue_sent();
         self.flush_line(token);
@@ -586,7 +602,7 @@ impl EventLoop {
     /// Whether more output may come; none if nothing can be sent. If not, the host is told when it may.
     pub(super) fn room(&mut self, token: Token) -> Option<bool> {
         let most = self.config.write_ahead;
-        let talk = self.conns.get(token).and_then(Conn::talk)?;
+        let talk = self.conns.talk(token)?;
         talk.line.is_stirred = false;
         let has_ended = talk.line.websocket.as_ref().is_some_and(|websocket| websocket.has_ended());
         if has_ended || !talk.line.client.takes_output() {

@@ -70,8 +70,8 @@ pub enum Received<'a> {
 }
 
 impl Dialogue {
-    pub(crate) fn new(shared: Arc<Shared>, begun: Begun, peer: Peer, listener: u16) -> Self {
-        let Begun { token, mut request, in_buffer, handshake } = begun;
+    pub(crate) fn new(shared: Arc<Shared>, begun: Begun) -> Self {
+        let Begun { token, peer, listener, mut request, in_buffer, handshake } = begun;
         if shared.config.timed {
             request.timing.started = sys::monotonic_micros();
         }

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::sync::MutexGuard;
 
 use pronghorn_proto::encode::{
-    BodySize, BodyWriter, End, LAST_CHUNK, Refusal, RequestFacts, ResponseFields, chunk_head,
-    error_response,
+    BodySize, BodyWriter, End, LAST_CHUNK, Refusal, RequestFacts, ResponseFields, error_response,
 };
 use pronghorn_proto::error::Error;
 
@@ -13,11 +12,11 @@ use super::Dialogue;
 use super::line::Talk;
 use crate::access::Entry;
 use crate::address::Peer;
-use crate::conn::{Conn, Output, Phase, Piece, Retained, Token};
+use crate::conn::{Output, Phase, Piece, Retained, Token};
 use crate::date::date_now;
 use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Gone;
-use crate::reply::{FAILED, Reply, Stage, keep_unsent, send_with_head};
+use crate::reply::{FAILED, Reply, Stage, keep_unsent, push_file, put_chunk_head, send_with_head};
 use crate::request::{Answer, Request};
 use crate::shared::Shared;
 use crate::sys;
@@ -50,14 +49,12 @@ impl Dialogue {
         let admitted = writer.admit(body.len());
         out.reply.stage = Stage::Body(writer);
         let sent = out.begin().and_then(|()| out.send(&body[..admitted], b"", keep));
-        let gone = sent.is_err();
         drop(out);
-        if gone {
-            self.abort()
-        } else {
-            self.finish()
+        match sent {
+            Ok(()) => self.finish(),
+            Err(Gone) => self.abort(),
         }
-        if gone { Err(Gone) } else { Ok(()) }
+        sent
     }
 
     /// Begins a response. Its head goes out with the first bytes of the body, or at the end.
@@ -82,20 +79,15 @@ impl Dialogue {
             out.head.clear();
         }
         if chunked {
-            let mut size = [0; 18];
-            let count = chunk_head(admitted, &mut size);
-            out.head.extend_from_slice(&size[..count]);
+            put_chunk_head(out.head, admitted);
         }
         let end: &[u8] = if chunked { b"\r\n" } else { b"" };
         let sent = out.begin().and_then(|()| out.send(&data[..admitted], end, keep));
         drop(out);
-        match sent {
-            Ok(()) => self.room(),
-            Err(Gone) => {
-                self.abort();
-                Err(Gone)
-            }
+        if sent.is_err() {
+            self.abort();
         }
+        sent.and_then(|()| self.room())
     }
 
     /// Sends `length` bytes of `file` from `offset` on, as a part of the body.
@@ -113,16 +105,9 @@ impl Dialogue {
             self.abort();
             return Err(Gone);
         }
-        let mut before = if with_head { out.head.clone() } else { Vec::new() };
-        if chunked {
-            let mut size = [0; 18];
-            let count = chunk_head(length as usize, &mut size);
-            before.extend_from_slice(&size[..count]);
-        }
-        out.queue(Piece::Owned(before, 0));
-        out.queue(Piece::File(file, offset, length));
-        if chunked {
-            out.queue(Piece::Owned(b"\r\n".to_vec(), 0));
+        let head = if with_head { out.head.clone() } else { Vec::new() };
+        if let Some(talk) = out.talk() {
+            push_file(&mut talk.line.output, head, (file, offset, length), chunked);
         }
         out.reply.sent += length;
         out.event_loop.flush_line(out.token);
@@ -275,7 +260,7 @@ impl Dialogue {
         self.reply.stage = Stage::Done;
         {
             let mut event_loop = self.shared.event_loop();
-            if let Some(talk) = event_loop.conns.get(self.token).and_then(Conn::talk) {
+            if let Some(talk) = event_loop.conns.talk(self.token) {
                 if self.reply.until_close {
                     // An ordinary end would look like the end of the body.
                     sys::reset_on_close(talk.socket);
@@ -349,7 +334,7 @@ impl<'a> Out<'a> {
     }
 
     fn talk(&mut self) -> Option<Talk<'_>> {
-        self.event_loop.conns.get(self.token).and_then(Conn::talk)
+        self.event_loop.conns.talk(self.token)
     }
 
     fn facts(&mut self) -> RequestFacts {
@@ -387,7 +372,7 @@ impl<'a> Out<'a> {
         keep: impl FnOnce() -> Retained,
     ) -> Result<(), Gone> {
         let Out { event_loop, token, reply, head, .. } = self;
-        let talk = event_loop.conns.get(*token).and_then(Conn::talk).ok_or(Gone)?;
+        let talk = event_loop.conns.talk(*token).ok_or(Gone)?;
         reply.sent += data.len() as u64;
         let was_empty = talk.line.output.is_empty();
         let sent = if was_empty { send_with_head(talk.socket, head, data, end) } else { Ok(0) };

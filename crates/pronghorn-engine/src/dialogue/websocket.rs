@@ -10,7 +10,7 @@ use pronghorn_proto::websocket::{
 
 use super::line::{Client, READS_A_TURN, Talk};
 use crate::body::{SCRATCH, reserve};
-use crate::conn::{self, Conn, Output, Token, Watched};
+use crate::conn::{self, Output, Token, Watched};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
 use crate::sys;
@@ -180,7 +180,7 @@ impl EventLoop {
             self.go_on_later(token);
         }
         self.set_line_deadline(token);
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         let Some(websocket) = &talk.line.websocket else { return };
         if websocket.has_ended() || !websocket.messages.is_empty() {
             self.stir(token);
@@ -195,7 +195,7 @@ impl EventLoop {
         };
         let (ping_due, pong_due) = (after(settings.ping_interval), after(settings.ping_timeout));
         let bound = self.config.read_ahead;
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return };
+        let Some(talk) = self.conns.talk(token) else { return };
         let Some(websocket) = &mut talk.line.websocket else { return };
         let is_over = |due: Tick| due > 0 && due <= now;
         if is_over(websocket.pong_due) && websocket.is_full(&settings, bound) {
@@ -225,7 +225,7 @@ impl EventLoop {
     /// Whether the host takes what is read at once.
     fn is_host_reading(&mut self, token: Token) -> bool {
         let attached = self.attached;
-        let talk = self.conns.get(token).and_then(Conn::talk);
+        let talk = self.conns.talk(token);
         talk.is_some_and(|talk| {
             let is_idle = talk.line.websocket.as_ref().is_some_and(|it| it.messages.is_empty());
             attached && is_idle && talk.line.wants_input && talk.line.client == Client::Here
@@ -239,7 +239,7 @@ impl EventLoop {
         let due = self.wheel.after(self.now, sys::millis(interval));
         let timeout = settings.ping_timeout.unwrap_or_default();
         let pong_due = self.wheel.after(self.now, sys::millis(timeout));
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk)
+        if let Some(talk) = self.conns.talk(token)
             && let Some(websocket) = &mut talk.line.websocket
             && !websocket.has_ended()
         {
@@ -317,7 +317,7 @@ impl EventLoop {
     ) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
         let compression = &mut self.compression;
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return false };
+        let Some(talk) = self.conns.talk(token) else { return false };
         let Talk { line, .. } = talk;
         let Some(websocket) = &mut line.websocket else { return false };
         let (mut input, mut answers) = (&mut read[..], Vec::new());
@@ -360,7 +360,7 @@ impl EventLoop {
     pub(super) fn next_message(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
         self.now = sys::monotonic_millis();
         for reads in 1.. {
-            let Some(talk) = self.conns.get(token).and_then(Conn::talk) else {
+            let Some(talk) = self.conns.talk(token) else {
                 return Next::Ended(gone());
             };
             talk.line.unstir();
@@ -400,7 +400,7 @@ impl EventLoop {
                 break;
             }
         }
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk) {
+        if let Some(talk) = self.conns.talk(token) {
             talk.line.wants_input = true;
         }
         self.watch(token, Watched::Read);
@@ -410,7 +410,7 @@ impl EventLoop {
 
     /// The line of a connection becomes a WebSocket's.
     pub(super) fn open_websocket(&mut self, token: Token, websocket: WebSocket) {
-        if let Some(talk) = self.conns.get(token).and_then(Conn::talk) {
+        if let Some(talk) = self.conns.talk(token) {
             talk.line.websocket = Some(Box::new(websocket));
         }
         self.heard_of(token);
@@ -428,7 +428,7 @@ impl EventLoop {
         out: &mut Vec<u8>,
     ) -> Option<bool> {
         let deflaters = &mut self.compression.deflaters;
-        let talk = self.conns.get(token).and_then(Conn::talk);
+        let talk = self.conns.talk(token);
         let websocket = talk.and_then(|talk| talk.line.websocket.as_mut())?;
         if websocket.has_ended() {
             return None;
@@ -443,7 +443,7 @@ impl EventLoop {
 
     /// Ends a WebSocket with a close frame, unless it has ended. Gives how it ended.
     pub(super) fn close_websocket(&mut self, token: Token, code: u16, reason: &str) -> Close {
-        let Some(talk) = self.conns.get(token).and_then(Conn::talk) else { return gone() };
+        let Some(talk) = self.conns.talk(token) else { return gone() };
         let Some(websocket) = &mut talk.line.websocket else { return gone() };
         if let Some(close) = &websocket.ended {
             return close.clone();

@@ -12,7 +12,7 @@ use pronghorn_proto::encode::{
 use super::Exchange;
 use crate::conn::{Flushed, Output, Piece, Retained};
 use crate::date::date_now;
-use crate::reply::{FAILED, Stage, keep_unsent, send_with_head};
+use crate::reply::{FAILED, Stage, keep_unsent, push_file, send_with_head};
 use crate::sys;
 use crate::watchdog::Answer;
 
@@ -92,22 +92,12 @@ impl Exchange<'_> {
     pub fn send_file(&mut self, file: File, offset: u64, length: u64) -> Result<(), WriteError> {
         let (mut writer, with_head) = self.reply.take_writer().ok_or(WriteError::Gone)?;
         let length = writer.admit(usize::try_from(length).unwrap_or(usize::MAX)) as u64;
-        if with_head {
-            self.output.push(Piece::Owned(self.thread.head.clone(), 0));
-        }
         let chunked = writer.is_chunked() && length > 0;
         self.reply.stage = Stage::Body(writer);
         self.begin_response()?;
         self.reply.sent += length;
-        if chunked {
-            let mut size = [0; 18];
-            let count = chunk_head(length as usize, &mut size);
-            self.output.push(Piece::Owned(size[..count].to_vec(), 0));
-        }
-        self.output.push(Piece::File(file, offset, length));
-        if chunked {
-            self.output.push(Piece::Owned(b"\r\n".to_vec(), 0));
-        }
+        let head = if with_head { self.thread.head.clone() } else { Vec::new() };
+        push_file(&mut self.output, head, (file, offset, length), chunked);
         match self.output.flush(&self.job.socket) {
             Ok(_) => Ok(()),
             Err(error) => self.give_up(&error).map_err(WriteError::from),

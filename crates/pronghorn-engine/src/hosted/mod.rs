@@ -12,9 +12,8 @@ use std::sync::{Arc, OnceLock};
 pub use self::queue::Late;
 pub(crate) use self::queue::{ForHost, Found};
 use self::stand_in::StandIn;
-use crate::address::Peer;
 use crate::conn::Token;
-use crate::dialogue::{Begun, Dialogue};
+use crate::dialogue::Dialogue;
 use crate::event_loop::{HOST, Progress};
 use crate::metrics::WorkerState;
 use crate::sched::{EngineThread, FIRST, LAST_WORDS};
@@ -127,9 +126,8 @@ impl Hosted {
             let (found, progress) = self.thread.host_step();
             match found {
                 Some(Found::Begun(begun)) => {
-                    if let Some(begun) = self.dialogue(begun) {
-                        return Some(Occurrence::Begun(begun));
-                    }
+                    let dialogue = Dialogue::new(self.shared.clone(), begun);
+                    return Some(Occurrence::Begun(Box::new(dialogue)));
                 }
                 Some(Found::Stirred(token)) => return Some(Occurrence::Stirred(slot(token))),
                 Some(Found::Late(token, late)) => {
@@ -160,18 +158,6 @@ impl Hosted {
     fn link(&self) -> &HostLink {
         // Set when this was made.
         self.shared.host.get().expect("a server with a host has a way to it")
-    }
-
-    fn dialogue(&self, begun: Begun) -> Option<Box<Dialogue>> {
-        let (peer, listener): (Peer, u16) = {
-            let mut event_loop = self.shared.event_loop();
-            let Some(conn) = event_loop.conns.get(begun.token) else {
-                event_loop.in_flight -= 1;
-                return None;
-            };
-            (conn.peer, conn.listener)
-        };
-        Some(Box::new(Dialogue::new(self.shared.clone(), begun, peer, listener)))
     }
 }
 
