@@ -6,6 +6,7 @@ mod either;
 mod ending;
 mod engine;
 mod event_loop;
+mod failure;
 mod handler;
 mod host;
 mod http;

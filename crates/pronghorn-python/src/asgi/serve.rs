@@ -63,26 +63,13 @@ impl<'py> Serving<'py> {
     ) -> Result<Self, StartError> {
         let event_loop = EventLoop::new(py, settings.r#loop)?;
         let (choice, within) = (settings.lifespan, settings.start_timeout);
-        match Lifespan::start_up(&event_loop, application, choice, within) {
-            Ok(lifespan) => {
-                Self::connect(event_loop, lifespan, application, settings, listeners, make)
-            }
+        let lifespan = match Lifespan::start_up(&event_loop, application, choice, within) {
+            Ok(lifespan) => lifespan,
             Err(error) => {
                 event_loop.end(Instant::now() + settings.graceful_timeout);
-                Err(error)
+                return Err(error);
             }
-        }
-    }
-
-    fn connect(
-        event_loop: EventLoop<'py>,
-        lifespan: Lifespan<'py>,
-        application: &Bound<'py, PyAny>,
-        settings: &Settings,
-        listeners: Vec<Listener>,
-        make: impl FnOnce(Arc<dyn Handler>) -> io::Result<Server>,
-    ) -> Result<Self, StartError> {
-        let py = application.py();
+        };
         let failed = |error: PyErr| app::raised(py, "preparing for the application", &error);
         let parts = parts(&event_loop, &lifespan, application, settings, listeners);
         let parts = parts.map_err(failed)?;

@@ -11,17 +11,14 @@ use pyo3::{
 };
 
 use super::{
+    failure,
     host::Host,
     http::Http,
     message::{Data, Message, WEBSOCKET},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{self, Frame, Part},
 };
-use crate::{
-    app,
-    raw::{Kept, copied, kept_text, set},
-    statsd::EXCEPTION,
-};
+use crate::raw::{Kept, copied, kept_text, set};
 
 /// One WebSocket. A response that denies it is HTTP's.
 pub(super) struct WebSocket {
@@ -160,9 +157,7 @@ impl WebSocket {
         match how {
             Ended::Raised(error) if is_open && error.is_instance_of::<PyException>(py) => {
                 if !self.http.knows_gone() && dialogue.room().is_ok() {
-                    let text = app::traceback(py, error);
-                    let shown = text.trim_end();
-                    log::error!(target: EXCEPTION, "{label}: the application failed\n{shown}");
+                    failure::report(py, &label, error);
                 }
                 dialogue.fail();
             }

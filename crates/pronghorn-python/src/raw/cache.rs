@@ -101,11 +101,12 @@ impl<K: Kind> Cache<K> {
     }
 }
 
+/// Puts a reference to `object` into a slot that owns what it holds, and gives it back.
 #[cold]
-fn remember<'py>(
+pub(crate) fn remember<'py, T>(
     slot: &Cell<*mut ffi::PyObject>,
-    object: Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+    object: Bound<'py, T>,
+) -> PyResult<Bound<'py, T>> {
     let last = slot.replace(object.clone().into_ptr());
     // SAFETY: attached (`object`); the slot owned the reference, if it had one.
     unsafe { ffi::Py_XDECREF(last) };

@@ -15,7 +15,7 @@ mod strings;
 
 pub(crate) use arguments::{Arguments, missing};
 pub(crate) use bytes::{BytesBuffer, Kept, copied, copied_from, kept_text};
-pub(crate) use cache::{Cache, Latin1, Octets, mix};
+pub(crate) use cache::{Cache, Latin1, Octets, mix, remember};
 pub(crate) use class::{Callable, Class, Instance, slot};
 pub(crate) use connections::{Connection, Connections};
 pub(crate) use dict::set;

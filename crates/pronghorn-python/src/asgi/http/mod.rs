@@ -19,12 +19,13 @@ use pyo3::{
 
 use self::events::Event;
 use super::{
+    failure,
     host::{Host, Slot},
     message::{Message, RESPONSE},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{Part, Response},
 };
-use crate::{app, debug, interned::Words, request::Request, statsd::EXCEPTION};
+use crate::{debug, interned::Words, request::Request};
 
 pub(super) use self::events::Events;
 
@@ -160,10 +161,7 @@ impl Http {
                 log::info!("{label}: has ended, as it was cancelled");
             }
             Ended::Raised(error) if !is_gone && !error.is_instance_of::<CancelledError>(py) => {
-                let text = app::traceback(py, error);
-                let shown = text.trim_end();
-                log::error!(target: EXCEPTION, "{label}: the application failed\n{shown}");
-                return Some(text);
+                return Some(failure::report(py, &label, error));
             }
             Ended::Raised(_) if !is_gone && !is_complete => {
                 log::error!("{label}: the task was cancelled before the response was complete");

@@ -8,7 +8,7 @@ use pyo3::{
     types::{PyBytes, PyTuple},
 };
 
-use crate::raw::{copied, mix};
+use crate::raw::{copied, mix, remember};
 
 /// A direct-mapped cache of tuples of name and value.
 pub(in crate::asgi) struct Pairs(Box<[Cell<*mut ffi::PyObject>]>);
@@ -63,17 +63,6 @@ pub(in crate::asgi) fn pair<'py>(
     value: &[u8],
 ) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(name.py(), [name.clone(), copied(name.py(), value)?])
-}
-
-#[cold]
-fn remember<'py>(
-    slot: &Cell<*mut ffi::PyObject>,
-    pair: Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let last = slot.replace(pair.clone().into_ptr());
-    // SAFETY: attached (`pair`); the slot owned the reference, if it had one.
-    unsafe { ffi::Py_XDECREF(last) };
-    Ok(pair)
 }
 
 /// # Safety
