@@ -5,6 +5,7 @@
 
 mod inflow;
 mod line;
+mod out;
 mod response;
 mod socket;
 mod websocket;

@@ -1,26 +1,24 @@
 //! Sending the response: what the socket takes at once, the rest by the loop.
 
 use std::fs::File;
-use std::sync::MutexGuard;
 
 use pronghorn_proto::encode::{
-    BodySize, BodyWriter, End, LAST_CHUNK, Refusal, RequestFacts, ResponseFields, error_response,
+    BodySize, End, LAST_CHUNK, Refusal, RequestFacts, ResponseFields, error_response,
 };
 use pronghorn_proto::error::Error;
 
 use super::Dialogue;
-use super::line::Talk;
+use super::out::Out;
 use crate::access::Entry;
 use crate::address::Peer;
 use crate::conn::{Output, Phase, Piece, Retained, Token};
 use crate::date::date_now;
 use crate::event_loop::{EventLoop, Job};
 use crate::exchange::Gone;
-use crate::reply::{FAILED, Reply, Stage, keep_unsent, push_file, put_chunk_head, send_with_head};
+use crate::reply::{FAILED, Reply, Stage, push_file, put_chunk_head};
 use crate::request::{Answer, Request};
-use crate::shared::Shared;
 use crate::sys;
-use crate::watchdog::{LATE, RequestLine};
+use crate::watchdog::LATE;
 
 /// Whether an application may go on sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,108 +303,9 @@ impl Dialogue {
     }
 }
 
-/// A dialogue with the loop at hand.
-pub(super) struct Out<'a> {
-    pub(super) shared: &'a Shared,
-    pub(super) event_loop: MutexGuard<'a, EventLoop>,
-    pub(super) token: Token,
-    pub(super) request: &'a Request,
-    reply: &'a mut Reply,
-    pub(super) head: &'a mut Vec<u8>,
-    pub(super) fields: &'a ResponseFields,
-    label: &'a RequestLine,
-}
-
-impl<'a> Out<'a> {
-    /// None once the response has ended.
-    pub(super) fn of(dialogue: &'a mut Dialogue) -> Option<Self> {
-        let request = dialogue.request.as_deref()?;
-        Some(Out {
-            shared: &dialogue.shared,
-            event_loop: dialogue.shared.event_loop(),
-            token: dialogue.token,
-            request,
-            reply: &mut dialogue.reply,
-            head: &mut dialogue.head,
-            fields: &dialogue.fields,
-            label: &dialogue.line,
-        })
-    }
-
-    fn talk(&mut self) -> Option<Talk<'_>> {
-        self.event_loop.conns.talk(self.token)
-    }
-
-    fn facts(&mut self) -> RequestFacts {
-        let may_persist = self.talk().is_some_and(|talk| talk.state.may_persist());
-        RequestFacts::of(&self.request.head, may_persist && !self.shared.is_draining())
-    }
-
-    fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
-        let facts = self.facts();
-        let date = date_now();
-        let server = self.shared.config.server_fields(&date, self.request);
-        let line = (status, reason);
-        self.reply.make_head(self.head, line, self.fields, size, &facts, &server)
-    }
-
-    /// Before anything of the response is sent.
-    pub(super) fn begin(&mut self) -> Result<(), Gone> {
-        let persistent = self.reply.persistent;
-        let talk = self.talk().ok_or(Gone)?;
-        if !talk.line.client.takes_output() {
-            return Err(Gone);
-        }
-        if !talk.state.response_has_begun() {
-            talk.state.response_started(persistent);
-            talk.line.answered();
-        }
-        Ok(())
-    }
-
-    /// Sends `head`, `data` and `end`, at once as far as nothing waits and the socket takes it.
-    pub(super) fn send(
-        &mut self,
-        data: &[u8],
-        end: &[u8],
-        keep: impl FnOnce() -> Retained,
-    ) -> Result<(), Gone> {
-        let Out { event_loop, token, reply, head, .. } = self;
-        let talk = event_loop.conns.talk(*token).ok_or(Gone)?;
-        reply.sent += data.len() as u64;
-        let was_empty = talk.line.output.is_empty();
-        let sent = if was_empty { send_with_head(talk.socket, head, data, end) } else { Ok(0) };
-        let Ok(sent) = sent.inspect(|sent| reply.taken += *sent as u64) else { return Err(Gone) };
-        keep_unsent(&mut talk.line.output, head, sent, data.len(), end, keep);
-        head.clear();
-        if was_empty && !talk.line.output.is_empty() {
-            event_loop.output_waits(*token);
-        }
-        Ok(())
-    }
-
-    /// Sends bytes of the server's own.
-    fn send_own(&mut self, bytes: &[u8]) {
-        let Some(talk) = self.talk() else { return };
-        let sent = if talk.line.output.is_empty() {
-            sys::send(talk.socket, bytes).unwrap_or_default()
-        } else {
-            0
-        };
-        talk.line.output.push(Piece::Owned(bytes.to_vec(), sent));
-        self.reply.taken += sent as u64;
-    }
-
-    fn queue(&mut self, piece: Piece) {
-        if let Some(talk) = self.talk() {
-            talk.line.output.push(piece);
-        }
-    }
-}
-
 impl EventLoop {
     /// The socket did not take all: the loop sends the rest, unless the client takes too long.
-    fn output_waits(&mut self, token: Token) {
+    pub(super) fn output_waits(&mut self, token: Token) {
         self.now = sys::monotonic_millis();
         self.flush_line(token);
     }

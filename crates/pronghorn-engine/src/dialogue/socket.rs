@@ -2,7 +2,7 @@
 
 use pronghorn_proto::websocket::{Close, Kind};
 
-use super::response::Out;
+use super::out::Out;
 use super::websocket::{Next, WebSocket};
 use super::{Dialogue, Room};
 use crate::conn::Retained;

@@ -1,5 +1,8 @@
 //! A WebSocket: what the loop does for it without the application (pings, closes, messages that wait), and what the application does.
 
+mod frames;
+mod host;
+
 use std::collections::VecDeque;
 use std::mem;
 use std::time::Duration;
@@ -8,9 +11,9 @@ use pronghorn_proto::websocket::{
     self, Agreement, Close, Decoder, Deflaters, Encoder, Event, Inflaters, Kind, Limits,
 };
 
-use super::line::{Client, READS_A_TURN, Talk};
-use crate::body::{SCRATCH, reserve};
-use crate::conn::{self, Output, Token, Watched};
+pub use self::host::Next;
+use super::line::{Client, READS_A_TURN};
+use crate::conn::{self, Output, Token};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
 use crate::sys;
@@ -67,16 +70,6 @@ pub(super) struct WebSocket {
     ended: Option<Close>,
     ping_due: Tick,
     pong_due: Tick,
-}
-
-/// What there is for the application.
-pub enum Next {
-    /// A message was given.
-    Message,
-    /// It has ended, with this code and reason.
-    Ended(Close),
-    /// Nothing yet: the dialogue will be stirred.
-    Pending,
 }
 
 impl WebSocket {
@@ -248,226 +241,6 @@ impl EventLoop {
                 websocket.pong_due = pong_due;
             }
         }
-    }
-
-    /// Reads once and decodes; with `keep`, messages wait in the queue, else the first goes to `take`. Gives whether to go on.
-    fn read_frames(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8]), keep: bool) -> bool {
-        let (settings, bound) = (self.config.websockets, self.config.read_ahead);
-        let Some(conn) = self.conns.get(token) else { return false };
-        let is_readable = conn.noted.readable || conn.noted.ended;
-        let Some(talk) = conn.talk() else { return false };
-        let Some(websocket) = &mut talk.line.websocket else { return false };
-        let is_full = keep && websocket.is_full(&settings, bound);
-        if websocket.has_ended() || is_full || websocket.owes_answers() {
-            return false;
-        }
-        let mut read = mem::take(&mut websocket.input);
-        if read.is_empty() {
-            if !is_readable {
-                return false;
-            }
-            match self.read_bytes(token) {
-                Some(bytes) => read = bytes,
-                None => return false,
-            }
-        }
-        self.decode(token, read, take, keep)
-    }
-
-    /// Reads once, into memory that is reused.
-    fn read_bytes(&mut self, token: Token) -> Option<Vec<u8>> {
-        let mut scratch = mem::take(&mut self.scratch);
-        scratch.clear();
-        if reserve(&mut scratch, SCRATCH).is_err() {
-            return None;
-        }
-        let conn = self.conns.get(token)?;
-        let ended = conn.noted.ended;
-        let socket = conn.socket.as_ref()?;
-        let outcome = sys::recv(socket, &mut scratch, SCRATCH);
-        match outcome {
-            Ok(read) if read > 0 => {
-                conn.noted.readable = read == SCRATCH || ended;
-                if let Some(metrics) = &self.config.metrics {
-                    metrics.received(read);
-                }
-                return Some(scratch);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                conn.noted.readable = false;
-            }
-            _ => {
-                conn.noted.readable = false;
-                if let Some(websocket) = conn.talk().and_then(|talk| talk.line.websocket.as_mut()) {
-                    let code = websocket::close::ABNORMAL;
-                    websocket.end(Close { code, reason: String::new() });
-                }
-            }
-        }
-        self.scratch = scratch;
-        None
-    }
-
-    fn decode(
-        &mut self,
-        token: Token,
-        mut read: Vec<u8>,
-        take: &mut dyn FnMut(Kind, &[u8]),
-        keep: bool,
-    ) -> bool {
-        let (settings, bound) = (self.config.websockets, self.config.read_ahead);
-        let compression = &mut self.compression;
-        let Some(talk) = self.conns.talk(token) else { return false };
-        let Talk { line, .. } = talk;
-        let Some(websocket) = &mut line.websocket else { return false };
-        let (mut input, mut answers) = (&mut read[..], Vec::new());
-        let goes_on = loop {
-            if keep && websocket.is_full(&settings, bound) {
-                break false;
-            }
-            let mut kept = None;
-            let mut either = |kind, bytes: &[u8]| match keep {
-                true => kept = Some((kind, bytes.to_vec())),
-                false => take(kind, bytes),
-            };
-            let found =
-                websocket.decode(&mut input, &settings, compression, &mut answers, &mut either);
-            if let Some((kind, bytes)) = kept {
-                websocket.waiting += bytes.len();
-                websocket.messages.push_back((kind, bytes));
-            } else if !found {
-                break !websocket.has_ended();
-            } else {
-                break false;
-            }
-        };
-        websocket.answers += answers.len();
-        line.output.push(conn::Piece::Owned(answers, 0));
-        let rest = input.len();
-        if rest > 0 && !websocket.has_ended() {
-            websocket.input = read[read.len() - rest..].to_vec();
-        }
-        if self.scratch.capacity() == 0 {
-            self.scratch = read;
-        }
-        goes_on
-    }
-}
-
-/// From the host's side.
-impl EventLoop {
-    /// The application takes the next message.
-    pub(super) fn next_message(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
-        self.now = sys::monotonic_millis();
-        for reads in 1.. {
-            let Some(talk) = self.conns.talk(token) else {
-                return Next::Ended(gone());
-            };
-            talk.line.unstir();
-            let Some(websocket) = &mut talk.line.websocket else { return Next::Ended(gone()) };
-            if let Some((kind, bytes)) = websocket.messages.pop_front() {
-                websocket.waiting -= bytes.len();
-                take(kind, &bytes);
-                return Next::Message;
-            }
-            if let Some(close) = &websocket.ended {
-                return Next::Ended(close.clone());
-            }
-            if !talk.line.client.takes_output() {
-                return Next::Ended(gone());
-            }
-            let mut given = false;
-            let went_on = self.read_frames(
-                token,
-                &mut |kind, bytes| {
-                    given = true;
-                    take(kind, bytes);
-                },
-                false,
-            );
-            self.flush_line(token);
-            if given {
-                return Next::Message;
-            }
-            let has_ended = self.has_websocket_ended(token);
-            if has_ended {
-                continue;
-            }
-            if went_on && reads >= READS_A_TURN {
-                self.go_on_later(token);
-            }
-            if !went_on || reads >= READS_A_TURN {
-                break;
-            }
-        }
-        if let Some(talk) = self.conns.talk(token) {
-            talk.line.wants_input = true;
-        }
-        self.watch(token, Watched::Read);
-        self.set_line_deadline(token);
-        Next::Pending
-    }
-
-    /// The line of a connection becomes a WebSocket's.
-    pub(super) fn open_websocket(&mut self, token: Token, websocket: WebSocket) {
-        if let Some(talk) = self.conns.talk(token) {
-            talk.line.websocket = Some(Box::new(websocket));
-        }
-        self.heard_of(token);
-        self.watch_line(token);
-        self.set_line_deadline(token);
-    }
-
-    /// Puts the frame of a message into `out`: all of it if it is compressed, which is told, else its head. None when the WebSocket has
-    /// ended.
-    pub(super) fn encode_message(
-        &mut self,
-        token: Token,
-        kind: Kind,
-        data: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Option<bool> {
-        let deflaters = &mut self.compression.deflaters;
-        let talk = self.conns.talk(token);
-        let websocket = talk.and_then(|talk| talk.line.websocket.as_mut())?;
-        if websocket.has_ended() {
-            return None;
-        }
-        if websocket.encoder.compresses(data.len()) {
-            websocket.encoder.put(kind, data, deflaters, out);
-            return Some(true);
-        }
-        out.extend_from_slice(websocket::head(kind, data.len()).as_bytes());
-        Some(false)
-    }
-
-    /// Ends a WebSocket with a close frame, unless it has ended. Gives how it ended.
-    pub(super) fn close_websocket(&mut self, token: Token, code: u16, reason: &str) -> Close {
-        let Some(talk) = self.conns.talk(token) else { return gone() };
-        let Some(websocket) = &mut talk.line.websocket else { return gone() };
-        if let Some(close) = &websocket.ended {
-            return close.clone();
-        }
-        let close = Close { code, reason: reason.to_owned() };
-        websocket.end(close.clone());
-        say(&mut talk.line.output, |out| websocket::put_close(code, reason, out));
-        self.flush_line(token);
-        close
-    }
-
-    /// What was said last is to arrive: the connection lingers.
-    pub(super) fn linger_after(&mut self, token: Token) {
-        if let Some(conn) = self.conns.get(token) {
-            conn.noted.readable = true;
-        }
-    }
-
-    fn has_websocket_ended(&mut self, token: Token) -> bool {
-        self.websocket(token).is_none_or(|websocket| websocket.has_ended())
-    }
-
-    fn websocket(&mut self, token: Token) -> Option<&mut WebSocket> {
-        self.conns.get(token)?.talk()?.line.websocket.as_deref_mut()
     }
 }
 
