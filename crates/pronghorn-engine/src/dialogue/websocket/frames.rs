@@ -12,7 +12,12 @@ use crate::sys;
 
 impl EventLoop {
     /// Reads once and decodes; with `keep`, messages wait in the queue, else the first goes to `take`. Gives whether to go on.
-    pub(super) fn read_frames(&mut self, token: Token, take: &mut dyn FnMut(Kind, &[u8]), keep: bool) -> bool {
+    pub(super) fn read_frames(
+        &mut self,
+        token: Token,
+        take: &mut dyn FnMut(Kind, &[u8]),
+        keep: bool,
+    ) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
         let Some(conn) = self.conns.get(token) else { return false };
         let is_readable = conn.noted.readable || conn.noted.ended;
