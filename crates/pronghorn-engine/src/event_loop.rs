@@ -10,7 +10,7 @@ use pronghorn_proto::state::State;
 
 use crate::address::Peer;
 use crate::config::Config;
-use crate::conn::{Phase, Table, Token};
+use crate::conn::{Outbox, Phase, Table, Token};
 use crate::dialogue::Compression;
 use crate::handler::Handler;
 use crate::hosted::ForHost;
@@ -96,6 +96,8 @@ pub(crate) struct EventLoop {
     pub(crate) compression: Compression,
     /// What waits for the host, if the server has one.
     pub(crate) for_host: Option<ForHost>,
+    /// Responses that go out together.
+    pub(crate) outbox: Outbox,
 }
 
 /// How far the work on events came.
@@ -184,6 +186,7 @@ impl EventLoop {
             health: Health::default(),
             compression: Compression::default(),
             for_host: None,
+            outbox: Outbox::default(),
         };
         event_loop.watch_listeners()?;
         Ok(event_loop)
@@ -231,7 +234,7 @@ impl EventLoop {
 
     /// Whether the work is to be interrupted for a request.
     pub(crate) fn has_one(&self) -> bool {
-        self.one_at_a_time && (!self.ready.is_empty() || self.host_has_work())
+        self.one_at_a_time && (!self.ready.is_empty() || self.host_has_enough())
     }
 
     /// The leader is about to wait for events, at most for `most` milliseconds. Sets the timer for what is due, and gives what limits

@@ -11,6 +11,7 @@ mod read;
 mod refuse;
 mod shed;
 mod table;
+mod unsent;
 
 use std::os::fd::OwnedFd;
 
@@ -27,6 +28,7 @@ pub(crate) use output::{Flushed, Output, Piece};
 pub(crate) use read::{Step, storage};
 pub(crate) use shed::{is_late, shed_late};
 pub(crate) use table::{Table, Token};
+pub(crate) use unsent::{MOST_KEPT, Outbox};
 
 /// One connection. Small: a worker may hold very many idle ones.
 pub(crate) struct Conn {

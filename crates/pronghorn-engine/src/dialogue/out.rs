@@ -6,7 +6,7 @@ use pronghorn_proto::encode::{BodySize, BodyWriter, RequestFacts, ResponseFields
 
 use super::Dialogue;
 use super::line::Talk;
-use crate::conn::{Piece, Retained, Token};
+use crate::conn::{MOST_KEPT, Piece, Retained, Token};
 use crate::date::date_now;
 use crate::event_loop::EventLoop;
 use crate::exchange::Gone;
@@ -55,6 +55,9 @@ impl<'a> Out<'a> {
 
     pub(super) fn make_head(&mut self, status: u16, reason: &[u8], size: BodySize) -> BodyWriter {
         let facts = self.facts();
+        if self.head.capacity() == 0 {
+            *self.head = self.event_loop.outbox.buffer();
+        }
         let date = date_now();
         let server = self.shared.config.server_fields(&date, self.request);
         let line = (status, reason);
@@ -94,6 +97,14 @@ impl<'a> Out<'a> {
             event_loop.output_waits(*token);
         }
         Ok(())
+    }
+
+    /// Whether a complete response of this much body goes out together with others. It does for as long as the host has a turn.
+    pub(super) fn is_kept(&mut self, body: usize) -> bool {
+        let is_small = self.head.len() + body <= MOST_KEPT;
+        is_small
+            && self.event_loop.host_is_in_turn()
+            && self.talk().is_some_and(|talk| talk.line.output.is_empty())
     }
 
     /// Sends bytes of the server's own.

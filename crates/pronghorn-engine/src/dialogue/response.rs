@@ -46,6 +46,14 @@ impl Dialogue {
         let mut writer = out.make_head(status, reason, BodySize::Known(body.len() as u64));
         let admitted = writer.admit(body.len());
         out.reply.stage = Stage::Body(writer);
+        if writer.finish().is_ok() && out.is_kept(admitted) && out.begin().is_ok() {
+            out.reply.sent += admitted as u64;
+            out.head.extend_from_slice(&body[..admitted]);
+            let response = std::mem::take(out.head);
+            drop(out);
+            self.release_with(response);
+            return Ok(());
+        }
         let sent = out.begin().and_then(|()| out.send(&body[..admitted], b"", keep));
         drop(out);
         match sent {
@@ -273,6 +281,11 @@ impl Dialogue {
 
     /// The response has ended: the connection goes on without the dialogue.
     pub(super) fn release(&mut self) {
+        self.release_with(Vec::new());
+    }
+
+    /// The same; the whole `response` is still to be sent, unless it is empty.
+    fn release_with(&mut self, response: Vec<u8>) {
         self.reply.stage = Stage::Done;
         let Some(mut request) = self.request.take() else { return };
         if self.shared.config.timed {
@@ -281,7 +294,8 @@ impl Dialogue {
         self.shared.count_answer();
         self.log_answer(&request);
         let mut event_loop = self.shared.event_loop();
-        event_loop.end_dialogue(self.token, request, &mut self.reply, (self.peer, self.listener));
+        let from = (self.peer, self.listener);
+        event_loop.end_dialogue(self.token, request, &mut self.reply, from, response);
         let rings = event_loop.rings_bell();
         drop(event_loop);
         if rings {
@@ -317,6 +331,7 @@ impl EventLoop {
         mut request: Box<Request>,
         reply: &mut Reply,
         (peer, listener): (Peer, u16),
+        response: Vec<u8>,
     ) {
         let Some(conn) = self.conns.get(token) else {
             self.in_flight -= 1;
@@ -336,6 +351,9 @@ impl EventLoop {
         if self.config.metrics.is_some() {
             let sent = reply.taken + output.take_sent();
             request.answer = Answer { status: reply.status, sent };
+        }
+        if !response.is_empty() {
+            return self.keep_response(Job { token, socket, state, request, peer, listener }, response);
         }
         if output.is_empty() && state.response_is_under_way() {
             state.response_complete();

@@ -6,6 +6,9 @@ use crate::conn::Token;
 use crate::dialogue::Begun;
 use crate::event_loop::EventLoop;
 
+/// So many requests are read before the first of them runs: what reading takes of the processor's caches is then taken once.
+const ENOUGH: usize = 32;
+
 /// What waits for the host.
 #[derive(Default)]
 pub(crate) struct ForHost {
@@ -77,6 +80,11 @@ impl EventLoop {
     /// Whether a host takes the requests.
     pub(crate) fn is_hosted(&self) -> bool {
         self.for_host.is_some()
+    }
+
+    /// Whether there is enough for the host that it is to see to that first.
+    pub(crate) fn host_has_enough(&self) -> bool {
+        self.for_host.as_ref().is_some_and(|host| host.begun.len() >= ENOUGH)
     }
 
     /// Notes something for the host.

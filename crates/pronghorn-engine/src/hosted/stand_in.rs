@@ -173,6 +173,7 @@ fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Turn {
         log::error!("waiting for events failed: {error}; trying again");
     }
     let mut event_loop = shared.event_loop();
+    event_loop.send_kept();
     event_loop.begin_turn(events, sys::monotonic_millis());
     event_loop.work(false, false);
     // Sets the timer for what is due next.

@@ -41,9 +41,13 @@ impl EngineThread {
             event_loop.begin_turn(&mut self.events, self.polled_at);
         }
         event_loop.set_in_turn(true);
+        if event_loop.outbox.is_due() {
+            event_loop.send_kept();
+        }
         let mut found = event_loop.next_for_host();
         let mut progress = Progress::Interrupted;
         if found.is_none() {
+            event_loop.send_kept();
             progress = event_loop.work(true, true);
             found = event_loop.next_for_host();
         }

@@ -1,0 +1,101 @@
+//! Responses that go out together.
+//!
+//! Small responses that are complete are kept until those of the other requests of the same turn are there. Sent in a row, they find
+//! the kernel's code in the processor's caches, and wake a client that waits for several of them once.
+
+use super::{Output, Piece};
+use crate::event_loop::{EventLoop, Job};
+use crate::sys;
+
+/// A response that is larger goes out by itself.
+pub(crate) const MOST_KEPT: usize = 4 << 10;
+
+/// So many go out at once.
+const MOST_TOGETHER: usize = 64;
+
+/// The first of them waits at most so long for others, in microseconds, if the application lets go by then.
+const LONGEST_MICROS: u64 = 1000;
+
+/// A complete response on its way.
+struct Unsent {
+    job: Job,
+    response: Vec<u8>,
+}
+
+/// Responses that wait for others.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    unsent: Vec<Unsent>,
+    /// When the first of them came, in microseconds.
+    since: u64,
+    /// Memory for those to come.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Outbox {
+    /// Memory for a response.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Gives back what was got from [`buffer`](Outbox::buffer).
+    pub(crate) fn reuse(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < MOST_TOGETHER && buffer.capacity() <= 2 * MOST_KEPT {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unsent.is_empty()
+    }
+
+    /// Whether those that wait are to go before anything else is done.
+    pub(crate) fn is_due(&self) -> bool {
+        self.unsent.len() >= MOST_TOGETHER
+            || (!self.is_empty() && sys::monotonic_micros() >= self.since + LONGEST_MICROS)
+    }
+}
+
+impl EventLoop {
+    /// Keeps the complete response to a request, which goes out with others.
+    pub(crate) fn keep_response(&mut self, job: Job, response: Vec<u8>) {
+        if self.outbox.is_empty() {
+            self.outbox.since = sys::monotonic_micros();
+        }
+        self.outbox.unsent.push(Unsent { job, response });
+    }
+
+    /// Sends the responses that wait.
+    pub(crate) fn send_kept(&mut self) {
+        if self.outbox.is_empty() {
+            return;
+        }
+        let mut unsent = std::mem::take(&mut self.outbox.unsent);
+        for Unsent { job, response } in unsent.drain(..) {
+            self.send_one(job, response);
+        }
+        // None came meanwhile: nothing runs here but the loop.
+        self.outbox.unsent = unsent;
+    }
+
+    fn send_one(&mut self, mut job: Job, response: Vec<u8>) {
+        let mut output = Output::default();
+        match sys::send(&job.socket, &response) {
+            Ok(sent) => {
+                job.request.answer.sent += sent as u64;
+                if sent == response.len() {
+                    job.state.response_complete();
+                    self.outbox.reuse(response);
+                } else {
+                    output.push(Piece::Owned(response, sent));
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                output.push(Piece::Owned(response, 0));
+            }
+            Err(_) => job.state.response_aborted(),
+        }
+        self.put_back(job, output);
+    }
+}
