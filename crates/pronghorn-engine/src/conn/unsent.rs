@@ -11,7 +11,7 @@ use crate::sys;
 pub(crate) const MOST_KEPT: usize = 4 << 10;
 
 /// So many go out at once.
-const MOST_TOGETHER: usize = 64;
+const MOST_TOGETHER: usize = 16;
 
 /// The first of them waits at most so long for others, in microseconds, if the application lets go by then.
 const LONGEST_MICROS: u64 = 1000;
@@ -40,7 +40,7 @@ impl Outbox {
 
     /// Gives back what was got from [`buffer`](Outbox::buffer).
     pub(crate) fn reuse(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < MOST_TOGETHER && buffer.capacity() <= 2 * MOST_KEPT {
+        if self.spare.len() < 2 * MOST_TOGETHER && buffer.capacity() <= 2 * MOST_KEPT {
             buffer.clear();
             self.spare.push(buffer);
         }

@@ -353,7 +353,8 @@ impl EventLoop {
             request.answer = Answer { status: reply.status, sent };
         }
         if !response.is_empty() {
-            return self.keep_response(Job { token, socket, state, request, peer, listener }, response);
+            return self
+                .keep_response(Job { token, socket, state, request, peer, listener }, response);
         }
         if output.is_empty() && state.response_is_under_way() {
             state.response_complete();

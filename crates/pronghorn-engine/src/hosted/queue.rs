@@ -7,7 +7,7 @@ use crate::dialogue::Begun;
 use crate::event_loop::EventLoop;
 
 /// So many requests are read before the first of them runs: what reading takes of the processor's caches is then taken once.
-const ENOUGH: usize = 32;
+const ENOUGH: usize = 16;
 
 /// What waits for the host.
 #[derive(Default)]

@@ -154,6 +154,9 @@ impl Http {
     /// Tells people what is wrong with the end of the application: nothing, if the client did not stay for it.
     fn report(&self, py: Python<'_>, dialogue: &mut Dialogue, how: &Ended<'_>) -> Option<String> {
         let is_complete = self.stage.get() == Response::Complete;
+        if is_complete && matches!(how, Ended::Returned) {
+            return None;
+        }
         let is_gone = self.is_gone.get() || !is_complete && dialogue.room().is_err();
         let label = dialogue.label();
         match how {
