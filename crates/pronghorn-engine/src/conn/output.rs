@@ -55,6 +55,18 @@ impl Output {
         }
     }
 
+    /// Copies these behind what waits.
+    pub(crate) fn append(&mut self, parts: [&[u8]; 3]) {
+        let length = parts.iter().map(|part| part.len()).sum();
+        if !matches!(self.pieces.back(), Some(Piece::Owned(..))) {
+            self.pieces.push_back(Piece::Owned(Vec::with_capacity(length), 0));
+        }
+        if let Some(Piece::Owned(bytes, _)) = self.pieces.back_mut() {
+            parts.iter().for_each(|part| bytes.extend_from_slice(part));
+            self.waiting += length;
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
@@ -109,6 +121,9 @@ impl Output {
             count += 1;
         }
         let more = count < self.pieces.len();
+        if count == 1 && !more {
+            return sys::send(socket, &slices[0]);
+        }
         sys::send_gathered(socket, &slices[..count], more)
     }
 

@@ -1,13 +1,13 @@
-//! Responses that go out together.
+//! What goes out together.
 //!
-//! Small responses that are complete are kept until those of the other requests of the same turn are there. Sent in a row, they find
-//! the kernel's code in the processor's caches, and wake a client that waits for several of them once.
+//! Small responses and messages are kept until those of the other requests of the same turn are there. Sent in a row, they find the
+//! kernel's code in the processor's caches, and wake a client that waits for several of them once.
 
-use super::{Output, Piece};
+use super::{Output, Piece, Token};
 use crate::event_loop::{EventLoop, Job};
 use crate::sys;
 
-/// A response that is larger goes out by itself.
+/// What is larger goes out by itself.
 pub(crate) const MOST_KEPT: usize = 4 << 10;
 
 /// So many go out at once.
@@ -22,10 +22,12 @@ struct Unsent {
     response: Vec<u8>,
 }
 
-/// Responses that wait for others.
+/// What waits for others.
 #[derive(Default)]
 pub(crate) struct Outbox {
     unsent: Vec<Unsent>,
+    /// Dialogues that go on, whose output is to be flushed.
+    lines: Vec<Token>,
     /// When the first of them came, in microseconds.
     since: u64,
     /// Memory for those to come.
@@ -47,26 +49,44 @@ impl Outbox {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.unsent.is_empty()
+        self.unsent.is_empty() && self.lines.is_empty()
     }
 
-    /// Whether those that wait are to go before anything else is done.
+    /// Whether what waits is to go before anything else is done.
     pub(crate) fn is_due(&self) -> bool {
-        self.unsent.len() >= MOST_TOGETHER
+        self.is_full()
             || (!self.is_empty() && sys::monotonic_micros() >= self.since + LONGEST_MICROS)
+    }
+
+    fn is_full(&self) -> bool {
+        self.unsent.len() + self.lines.len() >= MOST_TOGETHER
+    }
+
+    /// One more is to come.
+    fn begin(&mut self) {
+        if self.is_empty() {
+            self.since = sys::monotonic_micros();
+        }
     }
 }
 
 impl EventLoop {
     /// Keeps the complete response to a request, which goes out with others.
     pub(crate) fn keep_response(&mut self, job: Job, response: Vec<u8>) {
-        if self.outbox.is_empty() {
-            self.outbox.since = sys::monotonic_micros();
-        }
+        self.outbox.begin();
         self.outbox.unsent.push(Unsent { job, response });
     }
 
-    /// Sends the responses that wait.
+    /// Keeps the output of a dialogue that goes on, which was told of that.
+    pub(crate) fn keep_line(&mut self, token: Token) {
+        self.outbox.begin();
+        self.outbox.lines.push(token);
+        if self.outbox.is_full() {
+            self.send_kept();
+        }
+    }
+
+    /// Sends what waits.
     pub(crate) fn send_kept(&mut self) {
         if self.outbox.is_empty() {
             return;
@@ -75,8 +95,12 @@ impl EventLoop {
         for Unsent { job, response } in unsent.drain(..) {
             self.send_one(job, response);
         }
+        let mut lines = std::mem::take(&mut self.outbox.lines);
+        for token in lines.drain(..) {
+            self.guarded(token, |this| this.flush_kept(token));
+        }
         // None came meanwhile: nothing runs here but the loop.
-        self.outbox.unsent = unsent;
+        (self.outbox.unsent, self.outbox.lines) = (unsent, lines);
     }
 
     fn send_one(&mut self, mut job: Job, response: Vec<u8>) {

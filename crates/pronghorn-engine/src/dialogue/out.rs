@@ -16,6 +16,9 @@ use crate::shared::Shared;
 use crate::sys;
 use crate::watchdog::RequestLine;
 
+/// More output of one dialogue than this does not wait for that of others.
+const MOST_OF_ONE: usize = 16 << 10;
+
 /// A dialogue with the loop at hand.
 pub(super) struct Out<'a> {
     pub(super) shared: &'a Shared,
@@ -86,9 +89,23 @@ impl<'a> Out<'a> {
         keep: impl FnOnce() -> Retained,
     ) -> Result<(), Gone> {
         let Out { event_loop, token, reply, head, .. } = self;
+        let in_turn = event_loop.host_is_in_turn();
         let talk = event_loop.conns.talk(*token).ok_or(Gone)?;
         reply.sent += data.len() as u64;
         let was_empty = talk.line.output.is_empty();
+        let is_small = head.len() + data.len() + end.len() <= MOST_KEPT;
+        if is_small && (was_empty && in_turn || talk.line.is_kept) {
+            talk.line.output.append([head, data, end]);
+            head.clear();
+            let is_much = talk.line.output.waiting() > MOST_OF_ONE;
+            if !std::mem::replace(&mut talk.line.is_kept, true) {
+                event_loop.keep_line(*token);
+            }
+            if is_much {
+                event_loop.flush_kept(*token);
+            }
+            return Ok(());
+        }
         let sent = if was_empty { send_with_head(talk.socket, head, data, end) } else { Ok(0) };
         let Ok(sent) = sent.inspect(|sent| reply.taken += *sent as u64) else { return Err(Gone) };
         keep_unsent(&mut talk.line.output, head, sent, data.len(), end, keep);

@@ -6,7 +6,7 @@ use crate::conn::Token;
 use crate::dialogue::Begun;
 use crate::event_loop::EventLoop;
 
-/// So many requests are read before the first of them runs: what reading takes of the processor's caches is then taken once.
+/// So many requests and messages are read before the first of them runs: what reading takes of the processor's caches is then taken once.
 const ENOUGH: usize = 16;
 
 /// What waits for the host.
@@ -84,7 +84,7 @@ impl EventLoop {
 
     /// Whether there is enough for the host that it is to see to that first.
     pub(crate) fn host_has_enough(&self) -> bool {
-        self.for_host.as_ref().is_some_and(|host| host.begun.len() >= ENOUGH)
+        self.for_host.as_ref().is_some_and(|host| host.begun.len() + host.stirred.len() >= ENOUGH)
     }
 
     /// Notes something for the host.

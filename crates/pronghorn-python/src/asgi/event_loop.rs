@@ -2,15 +2,12 @@
 
 use std::{rc::Rc, time::Instant};
 
-use pyo3::{
-    exceptions::{PyImportError, PyKeyboardInterrupt, PySystemExit},
-    intern,
-    prelude::*,
-};
+use pyo3::{exceptions::PyImportError, intern, prelude::*};
 
 use super::{
     ending,
     engine::{Engine, Readable},
+    failure,
     selector::Selector,
 };
 use crate::{
@@ -81,7 +78,9 @@ impl<'py> EventLoop<'py> {
                     );
                 }
                 Ok(_) => {}
-                Err(error) => self.survive(error)?,
+                // `sys.exit()` in a task is not the end of the server.
+                Err(error) if failure::survives(self.py(), &error) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -135,19 +134,6 @@ impl<'py> EventLoop<'py> {
 
     fn forget(&self, descriptor: i32) -> PyResult<()> {
         self.object.call_method1("remove_reader", (descriptor,)).map(drop)
-    }
-
-    /// Goes on after an exception that asyncio lets through: `sys.exit()` in a task is not the end of the server.
-    fn survive(&self, error: PyErr) -> PyResult<()> {
-        let py = self.py();
-        let is_of_task = error.is_instance_of::<PySystemExit>(py)
-            || error.is_instance_of::<PyKeyboardInterrupt>(py);
-        if !is_of_task {
-            return Err(error);
-        }
-        // The traceback is told by whoever has the task, or by asyncio.
-        log::error!("a task has raised {}; the server goes on", app::one_line(py, &error));
-        Ok(())
     }
 }
 

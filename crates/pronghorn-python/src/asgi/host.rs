@@ -18,6 +18,7 @@ use super::{
     drain::Drain,
     either::Either,
     engine::Engine,
+    failure,
     http::Events,
     raw::{Call, Conversation, Ended, Types},
     scope::{Origin, Scopes},
@@ -229,7 +230,9 @@ impl Host {
     }
 
     fn settle(&self, py: Python<'_>, outcome: PyResult<()>) {
-        if let Err(error) = outcome {
+        if let Err(error) = outcome
+            && !failure::survives(py, &error)
+        {
             error.write_unraisable(py, Some(self.event_loop.bind(py)));
         }
     }

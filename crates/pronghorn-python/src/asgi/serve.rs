@@ -118,7 +118,7 @@ fn parts<'py>(
         event_loop: object.clone().unbind(),
         scopes,
         events,
-        types: Types::new(object.py(), object.getattr("create_future")?)?,
+        types: Types::new(object.py(), object.clone())?,
         tasks: Tasks::new(object)?,
         debug: settings.debug,
         drain: Drain {

@@ -51,6 +51,8 @@ pub(crate) struct Line {
     gone_due: Tick,
     /// The host was told that it is to try again, and did not yet.
     is_stirred: bool,
+    /// Output waits for that of others.
+    pub(super) is_kept: bool,
     /// What the connection has become, if that is a WebSocket.
     pub(super) websocket: Option<Box<WebSocket>>,
 }
@@ -166,6 +168,7 @@ impl EventLoop {
             paused: None,
             gone_due: 0,
             is_stirred: false,
+            is_kept: false,
             websocket: None,
         };
         conn.phase = Phase::Dialogue(Box::new(line));
@@ -253,6 +256,14 @@ impl EventLoop {
             talk.line.client = Client::Gone;
         }
         self.read_websocket(token);
+    }
+
+    /// Sends what waited for others.
+    pub(crate) fn flush_kept(&mut self, token: Token) {
+        let talk = self.conns.talk(token);
+        if talk.is_some_and(|talk| mem::take(&mut talk.line.is_kept)) {
+            self.flush_line(token);
+        }
     }
 
     /// Sends what waits, as far as the socket takes it.

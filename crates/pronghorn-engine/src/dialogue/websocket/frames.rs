@@ -1,5 +1,6 @@
 //! From bytes to messages: read once, decoded as far as there is room.
 
+use std::borrow::Cow;
 use std::mem;
 
 use pronghorn_proto::websocket::{self, Close, Kind};
@@ -92,9 +93,9 @@ impl EventLoop {
                 break false;
             }
             let mut kept = None;
-            let mut either = |kind, bytes: &[u8]| match keep {
-                true => kept = Some((kind, bytes.to_vec())),
-                false => take(kind, bytes),
+            let mut either = |kind, bytes: Cow<'_, [u8]>| match keep {
+                true => kept = Some((kind, bytes.into_owned())),
+                false => take(kind, &bytes),
             };
             let found =
                 websocket.decode(&mut input, &settings, compression, &mut answers, &mut either);

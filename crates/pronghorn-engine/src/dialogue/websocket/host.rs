@@ -52,7 +52,7 @@ impl EventLoop {
                 },
                 false,
             );
-            self.flush_line(token);
+            self.flush_answers(token);
             if given {
                 return Next::Message;
             }
@@ -131,6 +131,13 @@ impl EventLoop {
     pub(in crate::dialogue) fn linger_after(&mut self, token: Token) {
         if let Some(conn) = self.conns.get(token) {
             conn.noted.readable = true;
+        }
+    }
+
+    /// Sends what the client is answered, unless that waits for others.
+    fn flush_answers(&mut self, token: Token) {
+        if self.conns.talk(token).is_some_and(|talk| !talk.line.is_kept) {
+            self.flush_line(token);
         }
     }
 

@@ -3,6 +3,7 @@
 mod frames;
 mod host;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::mem;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use pronghorn_proto::websocket::{
 };
 
 pub use self::host::Next;
-use super::line::{Client, READS_A_TURN};
+use super::line::READS_A_TURN;
 use crate::conn::{self, Output, Token};
 use crate::event_loop::EventLoop;
 use crate::metrics::Timeout;
@@ -120,18 +121,18 @@ impl WebSocket {
         settings: &WebSockets,
         compression: &mut Compression,
         answers: &mut Vec<u8>,
-        take: &mut dyn FnMut(Kind, &[u8]),
+        take: &mut dyn FnMut(Kind, Cow<'_, [u8]>),
     ) -> bool {
         let limits = Limits { message: settings.max_size };
         while self.ended.is_none() {
             match self.decoder.advance(input, &limits, &mut compression.inflaters) {
                 Ok(None) => return false,
                 Ok(Some(Event::Text(text))) => {
-                    take(Kind::Text, &text);
+                    take(Kind::Text, text);
                     return true;
                 }
                 Ok(Some(Event::Binary(bytes))) => {
-                    take(Kind::Binary, &bytes);
+                    take(Kind::Binary, bytes);
                     return true;
                 }
                 Ok(Some(Event::Ping(payload))) => websocket::put_pong(&payload, answers),
@@ -163,10 +164,6 @@ impl EventLoop {
     /// The selector reported something for a WebSocket.
     pub(super) fn read_websocket(&mut self, token: Token) {
         self.heard_of(token);
-        if self.is_host_reading(token) {
-            // The application takes it straight from the socket.
-            return self.stir(token);
-        }
         let goes_on = (0..READS_A_TURN).all(|_| self.read_frames(token, &mut |_, _| {}, true));
         self.flush_line(token);
         if goes_on {
@@ -213,16 +210,6 @@ impl EventLoop {
             say(&mut talk.line.output, |out| websocket::put_ping(b"", out));
             self.flush_line(token);
         }
-    }
-
-    /// Whether the host takes what is read at once.
-    fn is_host_reading(&mut self, token: Token) -> bool {
-        let attached = self.attached;
-        let talk = self.conns.talk(token);
-        talk.is_some_and(|talk| {
-            let is_idle = talk.line.websocket.as_ref().is_some_and(|it| it.messages.is_empty());
-            attached && is_idle && talk.line.wants_input && talk.line.client == Client::Here
-        })
     }
 
     /// The client lives: it need not be pinged for a while. Within a frame it cannot answer a ping that was sent.

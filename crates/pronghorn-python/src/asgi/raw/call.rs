@@ -2,9 +2,12 @@
 
 use std::{cell::RefCell, mem, ops::Deref, rc::Rc};
 
-use pyo3::{exceptions::PyRuntimeError, ffi, intern, prelude::*, types::PyDict};
+use pyo3::{exceptions::PyRuntimeError, ffi, prelude::*, types::PyDict};
 
-use super::types::Types;
+use super::{
+    types::Types,
+    waiter::{self, When},
+};
 
 /// What `receive` and `send` of one request do. None of its operations waits.
 pub(in crate::asgi) trait Conversation {
@@ -121,12 +124,12 @@ impl<C: ?Sized> Deref for Call<C> {
 }
 
 impl<C: Conversation + ?Sized> Call<C> {
-    /// Something of the request has changed: lets those try again that may go on.
+    /// Something of the request has changed: lets those try again, at once, that may go on. Nothing of the application may be running.
     ///
     /// # Errors
     /// Those of the loop.
     pub(in crate::asgi) fn stir(&self, py: Python<'_>) -> PyResult<()> {
-        self.wake(py, |operation| self.conversation.can_go_on(operation))
+        self.wake(py, When::Now, |operation| self.conversation.can_go_on(operation))
     }
 
     /// A message was taken: after the last, whoever waits in `receive` learns that there is no more.
@@ -137,7 +140,7 @@ impl<C: Conversation + ?Sized> Call<C> {
     pub(super) fn has_sent(&self, py: Python<'_>) -> PyResult<()> {
         match self.waiting.borrow().is_empty() || !self.conversation.is_done() {
             true => Ok(()),
-            false => self.wake(py, |_| true),
+            false => self.wake(py, When::Soon, |_| true),
         }
     }
 
@@ -147,7 +150,7 @@ impl<C: Conversation + ?Sized> Call<C> {
     /// Those of the loop.
     #[inline]
     pub(super) fn has_received(&self, py: Python<'_>) -> PyResult<()> {
-        self.wake(py, |operation| operation == Operation::Receive)
+        self.wake(py, When::Soon, |operation| operation == Operation::Receive)
     }
 
     /// A `receive` that waited was given up.
@@ -161,14 +164,26 @@ impl<C: Conversation + ?Sized> Call<C> {
     /// Tells that the application has ended, and lets all try again who wait on its behalf.
     pub(super) fn end(&self, py: Python<'_>, how: Ended<'_>) {
         self.conversation.ended(py, how);
-        if let Err(error) = self.wake(py, |_| true) {
+        if let Err(error) = self.wake(py, When::Soon, |_| true) {
             error.write_unraisable(py, None);
         }
     }
 
-    fn wake(&self, py: Python<'_>, goes_on: impl Fn(Operation) -> bool) -> PyResult<()> {
-        if self.waiting.borrow().is_empty() {
-            return Ok(());
+    fn wake(
+        &self,
+        py: Python<'_>,
+        when: When,
+        goes_on: impl Fn(Operation) -> bool,
+    ) -> PyResult<()> {
+        let mut waiting = self.waiting.borrow_mut();
+        let only = match &waiting[..] {
+            [] => return Ok(()),
+            [(operation, _)] if goes_on(*operation) => waiting.pop(),
+            _ => None,
+        };
+        drop(waiting);
+        if let Some((_, waiter)) = only {
+            return waiter::wake(waiter.bind(py), when);
         }
         // Nothing is borrowed while the loop's code runs.
         let (woken, others) =
@@ -176,7 +191,8 @@ impl<C: Conversation + ?Sized> Call<C> {
         let newer = mem::replace(&mut *self.waiting.borrow_mut(), others);
         debug_assert!(newer.is_empty());
         let woken: Vec<(Operation, Py<PyAny>)> = woken;
-        woken.iter().try_for_each(|(_, future)| set_done(future.bind(py)))
+        let wake = |(_, waiter): &(Operation, Py<PyAny>)| waiter::wake(waiter.bind(py), when);
+        woken.iter().map(wake).fold(Ok(()), Result::and)
     }
 
     /// A future that is done when `operation` is to be tried again, as a task takes it.
@@ -188,11 +204,9 @@ impl<C: Conversation + ?Sized> Call<C> {
         py: Python<'py>,
         operation: Operation,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let future = self.types.create_future.bind(py).call0()?;
-        // As its own `__await__` does before it yields itself.
-        future.setattr(intern!(py, "_asyncio_future_blocking"), true)?;
-        self.waiting.borrow_mut().push((operation, future.clone().unbind()));
-        Ok(future)
+        let waiter = self.types.waiter(py)?;
+        self.waiting.borrow_mut().push((operation, waiter.clone().unbind()));
+        Ok(waiter)
     }
 
     /// Nobody waits for `future` any more.
@@ -214,15 +228,6 @@ impl<C: Conversation + ?Sized> Call<C> {
             false => Err(elsewhere()),
         }
     }
-}
-
-/// The application may have cancelled it.
-fn set_done(future: &Bound<'_, PyAny>) -> PyResult<()> {
-    let py = future.py();
-    if !future.call_method0(intern!(py, "done"))?.is_truthy()? {
-        future.call_method1(intern!(py, "set_result"), (py.None(),))?;
-    }
-    Ok(())
 }
 
 #[cold]

@@ -9,6 +9,7 @@ mod header_list;
 mod pairs;
 mod steps;
 mod types;
+mod waiter;
 
 pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;

@@ -10,6 +10,7 @@ use super::{
     callable,
     coroutine::Driven,
     steps,
+    waiter::{self, Waiter},
 };
 use crate::raw::{Callable, Class};
 
@@ -21,19 +22,16 @@ pub(in crate::asgi) struct Types {
     pub(super) wait: Class<Wait>,
     /// The one awaitable that is done from the start.
     pub(super) done: Py<PyAny>,
-    /// `create_future` of the loop.
-    pub(super) create_future: Py<PyAny>,
+    waiter: Class<Waiter>,
+    event_loop: Py<PyAny>,
 }
 
 impl Types {
-    /// Makes the types; `create_future` is the method of the loop that runs.
+    /// Makes the types for the requests of `event_loop`.
     ///
     /// # Errors
     /// `MemoryError`.
-    pub(in crate::asgi) fn new(
-        py: Python<'_>,
-        create_future: Bound<'_, PyAny>,
-    ) -> PyResult<Rc<Self>> {
+    pub(in crate::asgi) fn new(py: Python<'_>, event_loop: Bound<'_, PyAny>) -> PyResult<Rc<Self>> {
         let done = steps::class(py, c"pronghorn.Done")?;
         Ok(Rc::new(Types {
             receive: Class::callable(py, c"pronghorn.receive")?,
@@ -41,7 +39,8 @@ impl Types {
             driven: steps::class(py, c"pronghorn.Application")?,
             wait: steps::class(py, c"pronghorn.Wait")?,
             done: done.instance(py, Done)?.unbind(),
-            create_future: create_future.unbind(),
+            waiter: waiter::class(py)?,
+            event_loop: event_loop.unbind(),
         }))
     }
 
@@ -67,6 +66,15 @@ impl Types {
         call: Rc<Call>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.send.instance(py, Callable::new(callable::send, call))
+    }
+
+    /// Something for a task to wait for.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    #[inline]
+    pub(super) fn waiter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.waiter.instance(py, Waiter::new(self.event_loop.clone_ref(py)))
     }
 
     /// What a task runs for `call`: `awaitable`, which the application returned, and then [`Conversation::ended`].
