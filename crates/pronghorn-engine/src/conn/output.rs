@@ -16,6 +16,9 @@ const WRITES_A_TURN: usize = 8;
 /// At most this many pieces go into one write.
 const GATHER: usize = 16;
 
+/// Room for so many bytes is made at the least where more are likely to be appended.
+const LEAST_APPENDED: usize = 256;
+
 /// A part of a response.
 pub(crate) enum Piece {
     /// Bytes, from the offset on.
@@ -59,7 +62,7 @@ impl Output {
     pub(crate) fn append(&mut self, parts: [&[u8]; 3]) {
         let length = parts.iter().map(|part| part.len()).sum();
         if !matches!(self.pieces.back(), Some(Piece::Owned(..))) {
-            self.pieces.push_back(Piece::Owned(Vec::with_capacity(length), 0));
+            self.pieces.push_back(Piece::Owned(Vec::with_capacity(length.max(LEAST_APPENDED)), 0));
         }
         if let Some(Piece::Owned(bytes, _)) = self.pieces.back_mut() {
             parts.iter().for_each(|part| bytes.extend_from_slice(part));

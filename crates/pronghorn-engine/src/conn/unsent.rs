@@ -81,9 +81,6 @@ impl EventLoop {
     pub(crate) fn keep_line(&mut self, token: Token) {
         self.outbox.begin();
         self.outbox.lines.push(token);
-        if self.outbox.is_full() {
-            self.send_kept();
-        }
     }
 
     /// Sends what waits.

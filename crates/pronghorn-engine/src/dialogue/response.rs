@@ -266,6 +266,8 @@ impl Dialogue {
         self.reply.stage = Stage::Done;
         {
             let mut event_loop = self.shared.event_loop();
+            // What was sent before counts as sent.
+            event_loop.flush_kept(self.token);
             if let Some(talk) = event_loop.conns.talk(self.token) {
                 if self.reply.until_close {
                     // An ordinary end would look like the end of the body.

@@ -89,7 +89,7 @@ impl Post {
             let before = std::mem::replace(&mut turns, self.turns());
             if before != turns {
                 idle_looks = 0;
-            } else if has_events(shared) {
+            } else if has_events(shared) || has_output(shared) {
                 idle_looks = 0;
                 waiting_looks += 1;
                 if waiting_looks >= PATIENCE {
@@ -165,6 +165,11 @@ struct Turn {
 
 fn has_events(shared: &Shared) -> bool {
     sys::wait_ready(&*shared.selector, false, None, Duration::ZERO).unwrap_or(false)
+}
+
+/// Whether something waits to be sent that the host kept for the end of its turn.
+fn has_output(shared: &Shared) -> bool {
+    !shared.event_loop().outbox.is_empty()
 }
 
 /// One turn: what is found for the host is left to it.

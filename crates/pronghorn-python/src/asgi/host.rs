@@ -2,7 +2,6 @@
 
 use std::{
     cell::{Cell, RefCell, RefMut},
-    collections::HashMap,
     io,
     os::fd::{AsRawFd, BorrowedFd, RawFd},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -12,6 +11,7 @@ use std::{
 
 use pronghorn_engine::{Dialogue, Hosted, Late, Occurrence};
 use pyo3::{intern, prelude::*};
+use rustc_hash::FxHashMap;
 
 use super::{
     await_stack::await_stack,
@@ -37,9 +37,9 @@ pub(super) struct Host {
     tasks: Tasks,
     pub(super) debug: bool,
     /// Tasks that have not ended, by their number.
-    running: RefCell<HashMap<u64, Running>>,
+    running: RefCell<FxHashMap<u64, Running>>,
     /// The number of the task that the engine speaks to, by the slot of its connection.
-    numbers: RefCell<HashMap<Slot, u64>>,
+    numbers: RefCell<FxHashMap<Slot, u64>>,
     next: Cell<u64>,
     /// Until the drain begins.
     drain: RefCell<Option<Drain>>,
