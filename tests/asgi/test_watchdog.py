@@ -29,7 +29,7 @@ def test_a_view_that_awaits_too_long_is_cancelled_and_its_client_gets_504(timed)
         assert response.status == 504 and response.closes
         assert client.is_closed()
     server.wait_for_log("wait was cancelled")
-    server.wait_for_log(r"\[ERROR\] GET /wait/60.*: runs for 1\.\d s, longer than request-timeout")
+    server.wait_for_log(r"\[ERROR\] GET /wait/60 of 127\.0\.0\.1:\d+: runs for 1\.\d s, longer than request-timeout")
     for name in ("wait", "inner", "innermost"):
         assert re.search(rf'File ".*stuck.py", line \d+, in {name}\b', server.log()), name
     assert "secret" not in server.log()
@@ -114,3 +114,21 @@ def test_a_worker_with_a_stuck_loop_is_replaced(timed):
         assert server.get("/hello/x", timeout=10).status == 200
         first = int(re.findall(r"worker (\d+) is ready", server.log())[0])
         until(lambda: fleet.state(first) is None, 15, "the worker is gone")
+
+
+def test_the_client_that_a_proxy_names_is_told(timed):
+    server = timed("--slow-request", "300ms")
+    with server.raw() as client:
+        assert client.ask(get(b"X-Forwarded-For: 192.0.2.7", target=b"/stubborn/2")).status == 504
+    server.wait_for_log("GET /stubborn/2 of 192.0.2.7: runs for .* longer than slow-request")
+    server.wait_for_log("GET /stubborn/2 of 192.0.2.7: runs for .* longer than request-timeout")
+
+
+def test_a_response_that_began_when_the_loop_was_free_again_is_not_cut(timed):
+    """The time is over while the loop is blocked, and its task answers before anybody else has a turn."""
+    server = timed("--request-timeout-grace", "5s")
+    with server.raw() as client:
+        client.send(get(target=b"/block_and_stream/1.5"))
+        response = client.read_response()
+        assert (response.status, response.body) == (200, b"blocked, then waited")
+    assert "cancelled" not in server.log()

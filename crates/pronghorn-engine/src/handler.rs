@@ -4,7 +4,7 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 
 use crate::exchange::Exchange;
-use crate::watchdog::{Stack, Work};
+use crate::watchdog::{RequestTask, Stack, Work};
 
 /// Answers requests.
 ///
@@ -49,6 +49,13 @@ pub trait Handler: Send + Sync + 'static {
     /// As [`stacks`](Handler::stacks), when the interpreter's lock is not to be had: called detached, by any thread, and must not wait.
     fn stacks_at_once(&self, only: Option<u64>) -> Vec<Stack> {
         let _ = only;
+        Vec::new()
+    }
+
+    /// The tasks of requests, in the order of their [`rank`](crate::Summary::rank): the first `most` with where they wait. Called
+    /// attached, by a thread that serves no requests.
+    fn tasks(&self, most: usize) -> Vec<RequestTask> {
+        let _ = most;
         Vec::new()
     }
 

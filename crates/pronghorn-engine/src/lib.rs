@@ -46,7 +46,7 @@ pub use config::{Config, Deadlines};
 pub use conn::Retained;
 pub use control::{Control, INTERRUPTED, Order, QUIT};
 pub use datagram::DatagramAddress;
-pub use dialogue::{Dialogue, Next, Piece, Received, Room, WebSockets};
+pub use dialogue::{Dialogue, Next, Piece, Received, Room, Summary, WebSockets};
 pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};
@@ -62,5 +62,5 @@ pub use sys::{
     lock_folder, millis, note_fork, open_standard_streams, random_number, release_signals,
     resident_bytes,
 };
-pub use watchdog::{Stack, Work};
+pub use watchdog::{RequestTask, Stack, Work};
 pub use witness::Witness;

@@ -84,6 +84,21 @@ async def stubborn(scope, receive, send, seconds):
         print("stubborn is done")
 
 
+async def block_and_stream(scope, receive, send, seconds):
+    """Holds up the loop, and then goes on as it should."""
+    time.sleep(float(seconds))
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"blocked, ", "more_body": True})
+    await inner(0.3)
+    await send({"type": "http.response.body", "body": b"then waited"})
+
+
+async def outlasts(scope, receive, send, seconds):
+    """Answers and then goes on."""
+    await answer(send, b"answered")
+    await inner(float(seconds))
+
+
 async def answers_cancelled(scope, receive, send, _):
     """Answers when it is cancelled."""
     try:
@@ -113,6 +128,8 @@ app = routed(
         wait,
         begun,
         stubborn,
+        block_and_stream,
+        outlasts,
         answers_cancelled,
         receiving,
         sends,

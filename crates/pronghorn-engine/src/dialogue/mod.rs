@@ -8,6 +8,7 @@ mod line;
 mod out;
 mod response;
 mod socket;
+mod summary;
 mod websocket;
 
 use std::mem;
@@ -21,6 +22,8 @@ pub use self::inflow::Piece;
 use self::line::Input;
 pub(crate) use self::line::{Begun, Line};
 pub use self::response::Room;
+pub(crate) use self::summary::Stage;
+pub use self::summary::Summary;
 pub(crate) use self::websocket::Compression;
 pub use self::websocket::{Next, WebSockets};
 use crate::address::{Local, Peer};
@@ -30,7 +33,6 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::shared::Shared;
 use crate::sys;
-use crate::watchdog::RequestLine;
 
 /// The code of a WebSocket that has done what it was for (RFC 6455 section 7.4.1).
 const NORMAL: u16 = 1000;
@@ -51,7 +53,7 @@ pub struct Dialogue {
     reply: Reply,
     head: Vec<u8>,
     fields: ResponseFields,
-    line: RequestLine,
+    summary: Arc<Summary>,
     /// The client asks for a WebSocket, and was not answered.
     handshake: Option<Handshake>,
 }
@@ -72,12 +74,11 @@ pub enum Received<'a> {
 
 impl Dialogue {
     pub(crate) fn new(shared: Arc<Shared>, begun: Begun) -> Self {
-        let Begun { token, peer, listener, mut request, in_buffer, handshake } = begun;
+        let Begun { token, peer, listener, mut request, summary, in_buffer, handshake } = begun;
         if shared.config.timed {
             request.timing.started = sys::monotonic_micros();
         }
-        let mut line = RequestLine::default();
-        line.note(&request);
+        summary.note(Stage::Running);
         Dialogue {
             shared,
             token,
@@ -88,7 +89,7 @@ impl Dialogue {
             reply: Reply::default(),
             head: Vec::new(),
             fields: ResponseFields::default(),
-            line,
+            summary,
             handshake,
         }
     }
@@ -148,7 +149,12 @@ impl Dialogue {
 
     /// Method and path, for the log.
     pub fn label(&self) -> String {
-        self.line.to_string()
+        self.summary.line().to_string()
+    }
+
+    /// What is told of it, also after its end.
+    pub fn summary(&self) -> &Arc<Summary> {
+        &self.summary
     }
 
     /// More of the request. The client is asked for a body that it holds back ([RFC 9110 section 10.1.1]).

@@ -43,7 +43,7 @@ impl<'a> Out<'a> {
             reply: &mut dialogue.reply,
             head: &mut dialogue.head,
             fields: &dialogue.fields,
-            label: &dialogue.line,
+            label: dialogue.summary.line(),
         })
     }
 

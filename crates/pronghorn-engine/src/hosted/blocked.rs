@@ -77,8 +77,8 @@ fn stack(shared: &Shared) -> String {
     let only = Some(host.thread);
     let stacks = match Envoy::start(shared.handler.clone()) {
         Ok(mut envoy) => {
-            let stacks = envoy.send(Errand { only, interrupt: None });
-            stacks.unwrap_or_else(|| shared.handler.stacks_at_once(only))
+            let found = envoy.send(Errand { only, interrupt: None });
+            found.map_or_else(|| shared.handler.stacks_at_once(only), |found| found.stacks)
         }
         Err(_) => shared.handler.stacks_at_once(only),
     };

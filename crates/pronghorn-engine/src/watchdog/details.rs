@@ -1,13 +1,11 @@
 //! The request in a slot: what is told of it, when it is due, and the answer to its client in the place of its thread.
 
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 
 use pronghorn_proto::encode::{Refusal, RequestFacts, error_response};
 
-use super::request_line::RequestLine;
+use super::label::Label;
 use super::{Bounds, Work};
-use crate::address::Peer;
 use crate::client::Client;
 use crate::config::Config;
 use crate::date::date_now;
@@ -17,10 +15,7 @@ use crate::sys;
 /// What the watchdog wants to know of a request, good while it runs.
 pub(super) struct Details {
     pub(super) work: Work,
-    line: RequestLine,
-    peer: Peer,
-    /// For whom it is made, where a proxy has said so.
-    pub(super) client: Option<Client>,
+    label: Label,
     /// Its identifier; empty without one.
     id: Vec<u8>,
     socket: RawFd,
@@ -71,9 +66,7 @@ impl Details {
     pub(super) fn new() -> Self {
         Details {
             work: Work { thread: sys::thread_ident(), connection: (0, 0) },
-            line: RequestLine::default(),
-            peer: Peer::Unix,
-            client: None,
+            label: Label::default(),
             id: Vec::new(),
             socket: -1,
             facts: RequestFacts { http11: true, head: false, persistent: false },
@@ -89,10 +82,8 @@ impl Details {
 
     pub(super) fn begin(&mut self, job: &Job, now: u64) {
         let head = &job.request.head;
-        self.line.note(&job.request);
+        self.label.note(&job.request, job.peer.into());
         self.work.connection = (job.token.index, job.token.generation);
-        self.peer = job.peer;
-        self.client = None;
         self.id.clear();
         if let Some(id) = job.request.id() {
             self.id.extend_from_slice(id);
@@ -106,6 +97,11 @@ impl Details {
         self.told_slow = false;
         self.told_stuck = false;
         self.interrupted = false;
+    }
+
+    /// A proxy says for whom it is made.
+    pub(super) fn note_client(&mut self, client: Client) {
+        self.label.note_client(client);
     }
 
     pub(super) fn begin_wait(&mut self) {
@@ -164,16 +160,7 @@ impl Details {
     }
 
     pub(super) fn seen(&self, request: u64, now: u64) -> Seen {
-        let label = format!("{} of {}", self.line, self.client());
-        Seen { request, work: self.work, label, age: self.age(now) }
-    }
-
-    fn client(&self) -> String {
-        match self.client.unwrap_or_else(|| self.peer.into()) {
-            Client { ip: Some(ip), port: Some(port) } => SocketAddr::new(ip, port).to_string(),
-            Client { ip: Some(ip), port: None } => ip.to_string(),
-            Client { ip: None, .. } => "a client on a Unix socket".to_owned(),
-        }
+        Seen { request, work: self.work, label: self.label.to_string(), age: self.age(now) }
     }
 
     /// Answers the client in the place of the thread, which has not begun to and cannot any more.

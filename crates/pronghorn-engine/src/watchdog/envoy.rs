@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{Slot, Stack};
+use super::under_way::MOST;
+use super::{RequestTask, Slot, Stack};
 use crate::handler::Handler;
 
 /// How long the interpreter may keep the envoy waiting before the watchdog goes on without.
@@ -18,11 +19,18 @@ const STACK: usize = 1 << 20;
 /// The watchdog's end.
 pub(crate) struct Envoy {
     errands: Sender<Errand>,
-    stacks: Receiver<(u64, Vec<Stack>)>,
+    found: Receiver<(u64, Found)>,
     thread: JoinHandle<()>,
     /// Numbers of the latest errand sent and the latest done.
     sent: u64,
     done: u64,
+}
+
+/// What it finds, attached.
+pub(crate) struct Found {
+    pub(crate) stacks: Vec<Stack>,
+    /// If all stacks are wanted: the tasks of requests.
+    pub(super) tasks: Vec<RequestTask>,
 }
 
 /// What is to be done attached.
@@ -36,15 +44,15 @@ pub(crate) struct Errand {
 impl Envoy {
     pub(crate) fn start(handler: Arc<dyn Handler>) -> io::Result<Self> {
         let (errands, orders) = channel();
-        let (reply, stacks) = channel();
+        let (reply, found) = channel();
         let builder = std::thread::Builder::new().name("pronghorn-envoy".to_owned());
         let run = move || run_errands(&*handler, &orders, &reply);
         let thread = builder.stack_size(STACK).spawn(run)?;
-        Ok(Envoy { errands, stacks, thread, sent: 0, done: 0 })
+        Ok(Envoy { errands, found, thread, sent: 0, done: 0 })
     }
 
-    /// Sends it on an errand; gives the stacks, or nothing if that takes long. The errand is done all the same when it can be.
-    pub(crate) fn send(&mut self, errand: Errand) -> Option<Vec<Stack>> {
+    /// Sends it on an errand; gives what it finds, or nothing if that takes long. The errand is done all the same when it can be.
+    pub(crate) fn send(&mut self, errand: Errand) -> Option<Found> {
         // Who waits for the last errand already waits in vain for this one.
         let patience = if self.is_back() { PATIENCE } else { Duration::ZERO };
         self.sent += 1;
@@ -52,10 +60,10 @@ impl Envoy {
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let (number, stacks) = self.stacks.recv_timeout(left).ok()?;
+            let (number, found) = self.found.recv_timeout(left).ok()?;
             self.done = number;
             if number == self.sent {
-                return Some(stacks);
+                return Some(found);
             }
         }
     }
@@ -68,22 +76,19 @@ impl Envoy {
     }
 
     fn is_back(&mut self) -> bool {
-        self.done = self.stacks.try_iter().last().map_or(self.done, |(number, _)| number);
+        self.done = self.found.try_iter().last().map_or(self.done, |(number, _)| number);
         self.done == self.sent
     }
 }
 
-fn run_errands(
-    handler: &dyn Handler,
-    errands: &Receiver<Errand>,
-    stacks: &Sender<(u64, Vec<Stack>)>,
-) {
+fn run_errands(handler: &dyn Handler, errands: &Receiver<Errand>, reply: &Sender<(u64, Found)>) {
     handler.thread_start();
     for (number, errand) in (1..).zip(errands) {
         handler.attach();
-        let found = handler.stacks(errand.only);
+        let stacks = handler.stacks(errand.only);
+        let tasks = if errand.only.is_none() { handler.tasks(MOST) } else { Vec::new() };
         // Before the interruption, so that the log tells of the request while it runs.
-        let listened = stacks.send((number, found)).is_ok();
+        let listened = reply.send((number, Found { stacks, tasks })).is_ok();
         if let Some((slot, request)) = errand.interrupt {
             slot.interrupt(request, |work| handler.interrupt(work));
         }

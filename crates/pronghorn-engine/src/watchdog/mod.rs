@@ -3,10 +3,12 @@
 mod alarm;
 mod details;
 mod envoy;
+mod label;
 mod report;
 mod request_line;
 mod slot;
 mod thread;
+mod under_way;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::alarm::Alarm;
 pub(crate) use self::details::{Answer, LATE};
-pub(crate) use self::envoy::{Envoy, Errand};
+pub(crate) use self::envoy::{Envoy, Errand, Found};
+pub(crate) use self::label::Label;
 pub(crate) use self::request_line::RequestLine;
 pub(crate) use self::slot::Slot;
 pub(crate) use self::thread::start_watchdog;
+pub use self::under_way::RequestTask;
 use crate::sys::millis;
 
 /// What runs in a thread of the engine, by the names that a handler knows it by.

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::Stack;
 use super::details::{Answer, Seen};
+use super::under_way::UnderWay;
+use super::{RequestTask, Stack};
+use crate::dialogue::Stage;
 
 /// A request over its time.
 pub(super) fn overdue(seen: &Seen, answer: Answer, stacks: &[Stack]) {
@@ -59,10 +61,45 @@ pub(super) fn all(running: &[Seen], queued: usize, stacks: &[Stack]) {
         text.push_str(&own(seen, stacks));
     }
     let serves = |stack: &&Stack| running.iter().any(|seen| seen.work.thread == stack.thread);
-    for stack in stacks.iter().filter(|stack| !serves(stack)) {
-        let _ = write!(text, "\nthread {:#x}:\n{}", stack.thread, stack.text.trim_end());
-    }
+    stacks.iter().filter(|stack| !serves(stack)).for_each(|stack| write_thread(&mut text, stack));
     log::warn!("{text}");
+}
+
+/// All threads, and the requests of a server with a host. `has_tasks`: it is known where their tasks wait.
+pub(super) fn all_of_host(under_way: &UnderWay, has_tasks: bool, stacks: &[Stack]) {
+    let mut text = format!(
+        "stacks of all threads, as asked for. Requests under way: {}",
+        under_way.shown.len() + under_way.others
+    );
+    if !has_tasks {
+        text.push_str(
+            ". Where their tasks wait cannot be told while the interpreter's lock is held",
+        );
+    }
+    under_way.shown.iter().for_each(|shown| write_request(&mut text, shown));
+    if under_way.others > 0 {
+        let _ = write!(text, "\nand {} more", under_way.others);
+    }
+    stacks.iter().for_each(|stack| write_thread(&mut text, stack));
+    log::warn!("{text}");
+}
+
+fn write_request(text: &mut String, RequestTask { request, stack }: &RequestTask) {
+    let stage = match request.stage() {
+        Stage::Waiting => ", waits for the event loop",
+        Stage::Running => "",
+        Stage::Responding => ", its response has begun",
+        Stage::Outlasting => ", its response has ended and its task goes on",
+    };
+    let age = request.age().as_secs_f64();
+    let _ = write!(text, "\n{request}, for {age:.1} s{stage}");
+    if !stack.is_empty() {
+        let _ = write!(text, ":\n{}", stack.trim_end());
+    }
+}
+
+fn write_thread(text: &mut String, stack: &Stack) {
+    let _ = write!(text, "\nthread {:#x}:\n{}", stack.thread, stack.text.trim_end());
 }
 
 /// The stack of the thread that a request runs in, on lines of its own; nothing without one.

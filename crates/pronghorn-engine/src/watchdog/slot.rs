@@ -70,7 +70,7 @@ impl Slot {
 
     /// A proxy says for whom the request is made.
     pub(crate) fn note_client(&self, client: Client) {
-        self.details().client = Some(client);
+        self.details().note_client(client);
     }
 
     /// What the client was told of a request over its time.

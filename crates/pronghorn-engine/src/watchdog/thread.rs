@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use super::details::{Finding, Seen};
 use super::envoy::{Envoy, Errand};
 use super::slot::Slot;
-use super::{Bounds, Stack, Watch, report};
+use super::under_way::UnderWay;
+use super::{Bounds, Found, Stack, Watch, report};
 use crate::control::QUIT;
 use crate::metrics::Timeout;
 use crate::replacement::Reason;
@@ -41,7 +42,7 @@ struct Watchdog {
 }
 
 /// Something to be said of a slot's request.
-type Found = (Arc<Slot>, Finding, Seen);
+type Notice = (Arc<Slot>, Finding, Seen);
 
 impl Watchdog {
     fn run(mut self) {
@@ -77,7 +78,7 @@ impl Watchdog {
         due.map(|due| due + sys::CLOCK_STEP_MILLIS)
     }
 
-    fn look_at_slots(&self) -> (Option<u64>, Vec<Found>) {
+    fn look_at_slots(&self) -> (Option<u64>, Vec<Notice>) {
         let now = sys::monotonic_millis();
         let config = &self.shared.config;
         let slots = self.shared.watch.slots().clone();
@@ -90,7 +91,7 @@ impl Watchdog {
         (due, found)
     }
 
-    fn act_on(&mut self, (slot, finding, seen): Found) {
+    fn act_on(&mut self, (slot, finding, seen): Notice) {
         match finding {
             Finding::Slow => {
                 let stacks = self.stacks(Some(seen.work.thread), None);
@@ -114,6 +115,9 @@ impl Watchdog {
     }
 
     fn print_stacks(&mut self) {
+        if self.shared.host.get().is_some() {
+            return self.print_stacks_of_host();
+        }
         let now = sys::monotonic_millis();
         let slots = self.shared.watch.slots().clone();
         let running: Vec<_> = slots.iter().filter_map(|slot| slot.seen(now)).collect();
@@ -122,17 +126,35 @@ impl Watchdog {
         report::all(&running, queued, &stacks);
     }
 
+    fn print_stacks_of_host(&mut self) {
+        let found = self.send_envoy(None, None);
+        let has_tasks = found.is_some();
+        let found = found.unwrap_or_else(|| Found {
+            stacks: self.shared.handler.stacks_at_once(None),
+            tasks: Vec::new(),
+        });
+        let open = self.shared.event_loop().requests_under_way();
+        report::all_of_host(&UnderWay::new(open, found.tasks), has_tasks, &found.stacks);
+    }
+
     /// The stack of one thread, or of all, and then `interrupt`. If the interpreter is not to be had, the stacks are taken without
     /// it, and the interruption follows when it is.
     fn stacks(&mut self, only: Option<u64>, interrupt: Option<(Arc<Slot>, u64)>) -> Vec<Stack> {
+        let found = self.send_envoy(only, interrupt);
+        found.map_or_else(|| self.shared.handler.stacks_at_once(only), |found| found.stacks)
+    }
+
+    fn send_envoy(
+        &mut self,
+        only: Option<u64>,
+        interrupt: Option<(Arc<Slot>, u64)>,
+    ) -> Option<Found> {
         let handler = &self.shared.handler;
         if self.envoy.is_none() {
             let started = Envoy::start(handler.clone());
             self.envoy = started.inspect_err(|error| log::error!("{NO_ENVOY}: {error}")).ok();
         }
-        let envoy = self.envoy.as_mut();
-        let stacks = envoy.and_then(|envoy| envoy.send(Errand { only, interrupt }));
-        stacks.unwrap_or_else(|| handler.stacks_at_once(only))
+        self.envoy.as_mut()?.send(Errand { only, interrupt })
     }
 }
 

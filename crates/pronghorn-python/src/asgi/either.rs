@@ -1,8 +1,8 @@
 //! A request as its application talks to it, whether it is for a response or for a WebSocket.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
-use pronghorn_engine::Dialogue;
+use pronghorn_engine::{Dialogue, Summary};
 use pyo3::{prelude::*, types::PyDict};
 
 use super::{
@@ -54,6 +54,10 @@ impl Conversation for Either {
 
     fn has_room(&self, py: Python<'_>) -> PyResult<bool> {
         self.http().has_room(py)
+    }
+
+    fn summary(&self) -> &Arc<Summary> {
+        self.http().summary()
     }
 
     fn stops_receiving(&self) {

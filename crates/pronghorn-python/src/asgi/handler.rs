@@ -1,14 +1,16 @@
 //! What the engine asks of an application with an event loop: where its threads are, and memory for bodies.
 
-use pronghorn_engine::{BodyBuffer, Exchange, Handler, Stack, Work};
+use pronghorn_engine::{BodyBuffer, Exchange, Handler, RequestTask, Stack, Work};
 use pyo3::prelude::*;
 
+use super::{raw::Applications, request_tasks::request_tasks};
 use crate::{attach, interruption::Interruption, logging, raw::BytesBuffer};
 
 /// The engine's way to the interpreter. Requests go another way: see [`Host`](super::host::Host).
 pub(super) struct AsgiHandler {
     interruption: Interruption,
     event_loop: Py<PyAny>,
+    applications: Applications,
     /// That of the loop.
     thread: u64,
 }
@@ -16,11 +18,12 @@ pub(super) struct AsgiHandler {
 impl AsgiHandler {
     /// # Errors
     /// `MemoryError`.
-    pub(super) fn new(event_loop: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(super) fn new(event_loop: &Bound<'_, PyAny>, applications: Applications) -> PyResult<Self> {
         let py = event_loop.py();
         Ok(AsgiHandler {
             interruption: Interruption::new(py)?,
             event_loop: event_loop.clone().unbind(),
+            applications,
             thread: py.import("threading")?.call_method0("get_ident")?.extract()?,
         })
     }
@@ -73,6 +76,16 @@ impl Handler for AsgiHandler {
 
     fn stacks_at_once(&self, only: Option<u64>) -> Vec<Stack> {
         self.interruption.stacks_at_once(only)
+    }
+
+    fn tasks(&self, most: usize) -> Vec<RequestTask> {
+        let tasks = attach::assume(|_| {
+            Python::attach(|py| request_tasks(self.event_loop.bind(py), &self.applications, most))
+        });
+        tasks.unwrap_or_else(|error| {
+            log::warn!("the tasks of requests are not to be had: {error}");
+            Vec::new()
+        })
     }
 
     fn interrupt(&self, work: Work) {

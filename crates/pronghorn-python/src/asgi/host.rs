@@ -9,12 +9,11 @@ use std::{
     time::Instant,
 };
 
-use pronghorn_engine::{Dialogue, Hosted, Late, Occurrence};
+use pronghorn_engine::{Dialogue, Hosted, Occurrence};
 use pyo3::{intern, prelude::*};
 use rustc_hash::FxHashMap;
 
 use super::{
-    await_stack::await_stack,
     drain::Drain,
     either::Either,
     engine::Engine,
@@ -160,7 +159,7 @@ impl Host {
             Ok(_) => {}
             // Also what its first step let through to the loop: its end is told by then.
             Err(error) if !call.http().has_ended() => call.ended(py, Ended::Raised(&error)),
-            Err(error) => log::debug!("{}: {error}", call.http().label()),
+            Err(error) => log::debug!("{}: {error}", call.http().summary()),
         }
     }
 
@@ -193,43 +192,15 @@ impl Host {
         }
     }
 
-    /// Time has run out for a request.
-    fn late(&self, py: Python<'_>, slot: Slot, late: Late) {
-        let Some((call, task)) = self.find(py, slot) else { return };
-        let http = call.http();
-        let stack = await_stack(task.bind(py));
-        let (label, age, stack) = (http.label(), http.age(), stack.trim_end());
-        match late {
-            Late::Slow => {
-                return log::warn!(
-                    "{label}: runs for {age:.1} s, longer than slow-request.\n{stack}"
-                );
-            }
-            Late::Overdue => {
-                http.fail_late();
-                log::error!(
-                    "{label}: runs for {age:.1} s, longer than request-timeout allows; its task is cancelled, its client got 504.\n{stack}"
-                );
-            }
-            Late::ClientGone => {
-                http.note_gone();
-                log::info!(
-                    "{label}: goes on without its client for longer than disconnect-grace; its task is cancelled.\n{stack}"
-                );
-            }
-        }
-        let cancelled = task.bind(py).call_method0(intern!(py, "cancel"));
-        self.settle(py, cancelled.map(drop));
-    }
-
-    fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
+    /// The call and the task that the engine speaks to.
+    pub(super) fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
         let number = *self.numbers.borrow().get(&slot)?;
         let running = self.running.borrow();
         let running = running.get(&number)?;
         Some((running.call.clone(), running.task.clone_ref(py)))
     }
 
-    fn settle(&self, py: Python<'_>, outcome: PyResult<()>) {
+    pub(super) fn settle(&self, py: Python<'_>, outcome: PyResult<()>) {
         if let Err(error) = outcome
             && !failure::survives(py, &error)
         {

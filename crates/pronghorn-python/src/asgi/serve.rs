@@ -73,7 +73,9 @@ impl<'py> Serving<'py> {
         let failed = |error: PyErr| app::raised(py, "preparing for the application", &error);
         let parts = parts(&event_loop, &lifespan, application, settings, listeners);
         let parts = parts.map_err(failed)?;
-        let handler = Arc::new(AsgiHandler::new(event_loop.object()).map_err(failed)?);
+        let applications = parts.types.applications(py);
+        let handler = AsgiHandler::new(event_loop.object(), applications).map_err(failed)?;
+        let handler = Arc::new(handler);
         let hosted = make(handler).and_then(Server::host).map_err(|error| cannot_start(&error))?;
         let host = Host::new(hosted, parts);
         let engine: Rc<dyn Engine> = Rc::new(Turns(host.clone()));

@@ -1,8 +1,8 @@
 //! A WebSocket as its application talks to it.
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
-use pronghorn_engine::{Dialogue, Gone, Next, Received, Room};
+use pronghorn_engine::{Dialogue, Gone, Next, Received, Room, Summary};
 use pronghorn_proto::websocket::{Kind, handshake::subprotocols};
 use pyo3::{
     exceptions::{PyException, PyValueError},
@@ -207,6 +207,10 @@ impl Conversation for WebSocket {
 
     fn has_room(&self, py: Python<'_>) -> PyResult<bool> {
         self.http.has_room(py)
+    }
+
+    fn summary(&self) -> &Arc<Summary> {
+        self.http.summary()
     }
 
     fn ended(&self, py: Python<'_>, how: Ended<'_>) {

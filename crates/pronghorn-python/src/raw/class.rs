@@ -64,6 +64,18 @@ impl<T> Class<T> {
         Ok(Class { class: class.cast_into::<PyType>()?.unbind(), holds: PhantomData })
     }
 
+    /// The same type.
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Class { class: self.class.clone_ref(py), holds: PhantomData }
+    }
+
+    /// What `object` holds, if it is of this type.
+    pub(crate) fn value_of<'a>(&self, object: &'a Bound<'_, PyAny>) -> Option<&'a T> {
+        let is_instance = object.get_type_ptr().cast() == self.class.as_ptr();
+        // SAFETY: attached (`object`), which is of this type and lives as long as it is borrowed.
+        is_instance.then(|| unsafe { Instance::value(object.as_ptr()) })
+    }
+
     /// A new object that holds `value`.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use pronghorn_proto::error::Error;
 
 use super::{Client, Line};
 use crate::conn::{Phase, Token};
+use crate::dialogue::summary::Stage;
 use crate::event_loop::EventLoop;
 use crate::hosted::Late;
 use crate::metrics::Timeout;
@@ -19,6 +20,7 @@ impl Line {
         self.request_due = 0;
         self.slow_due = 0;
         self.paused = None;
+        self.summary.note(Stage::Responding);
     }
 
     /// The application waits for its client from `now` on.

@@ -7,6 +7,7 @@ mod host;
 
 use std::mem;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use pronghorn_proto::error::Error;
 use pronghorn_proto::framing::Framing;
@@ -16,6 +17,7 @@ use pronghorn_proto::websocket::deflate::Options;
 
 pub(crate) use self::host::Input;
 use super::inflow::Inflow;
+use super::summary::{Stage, Summary};
 use super::websocket::WebSocket;
 use crate::address::Peer;
 use crate::conn::{Conn, Flushed, Output, Phase, Step, Table, Token, Watched};
@@ -53,6 +55,8 @@ pub(crate) struct Line {
     is_stirred: bool,
     /// Output waits for that of others.
     pub(super) is_kept: bool,
+    /// What is told of the request.
+    pub(super) summary: Arc<Summary>,
     /// What the connection has become, if that is a WebSocket.
     pub(super) websocket: Option<Box<WebSocket>>,
 }
@@ -84,6 +88,8 @@ pub(crate) struct Begun {
     pub(crate) peer: Peer,
     pub(crate) listener: u16,
     pub(crate) request: Box<Request>,
+    /// What is told of it.
+    pub(crate) summary: Arc<Summary>,
     /// How much of the body lies in the request's buffer, behind the head.
     pub(crate) in_buffer: usize,
     /// It asks for a WebSocket.
@@ -127,6 +133,7 @@ impl Line {
     }
 
     pub(super) fn into_output(self) -> Output {
+        self.summary.note(Stage::Outlasting);
         self.output
     }
 }
@@ -154,6 +161,8 @@ impl EventLoop {
         if !inflow.is_open() && !matches!(framing, Framing::None | Framing::Length(0)) {
             conn.state.body_complete();
         }
+        let client = request.client(peer, &self.config.proxies);
+        let summary = Arc::new(Summary::new(&request, client, self.now));
         let line = Line {
             inflow,
             output: Output::default(),
@@ -169,6 +178,7 @@ impl EventLoop {
             gone_due: 0,
             is_stirred: false,
             is_kept: false,
+            summary: summary.clone(),
             websocket: None,
         };
         conn.phase = Phase::Dialogue(Box::new(line));
@@ -190,7 +200,7 @@ impl EventLoop {
             self.in_flight -= 1;
             return Step::Left;
         }
-        let begun = Begun { token, peer, listener, request, in_buffer, handshake };
+        let begun = Begun { token, peer, listener, request, summary, in_buffer, handshake };
         self.for_host(|host| host.begin(begun));
         Step::Left
     }

@@ -6,10 +6,10 @@ mod response;
 use std::{
     cell::{Cell, RefCell, RefMut},
     rc::Rc,
-    time::Instant,
+    sync::Arc,
 };
 
-use pronghorn_engine::{Dialogue, Gone, Room};
+use pronghorn_engine::{Dialogue, Gone, Room, Summary};
 use pronghorn_proto::encode::ResponseFields;
 use pyo3::{
     exceptions::{PyBrokenPipeError, asyncio::CancelledError},
@@ -48,7 +48,7 @@ pub(super) struct Http {
     host: Rc<Host>,
     number: u64,
     slot: Slot,
-    begun: Instant,
+    summary: Arc<Summary>,
     /// Its client was answered in its place.
     is_late: Cell<bool>,
     /// To the application the client has gone, as the server stops.
@@ -63,7 +63,7 @@ impl Http {
             host: Rc::clone(host),
             number,
             slot: dialogue.slot(),
-            begun: Instant::now(),
+            summary: Arc::clone(dialogue.summary()),
             is_late: Cell::new(false),
             is_dismissed: Cell::new(false),
             dialogue: RefCell::new(Some(dialogue)),
@@ -107,14 +107,9 @@ impl Http {
         self.host.forget(self.number, self.slot);
     }
 
-    /// Method and path, for the log.
-    pub(super) fn label(&self) -> String {
-        self.dialogue.borrow().as_ref().map(|dialogue| dialogue.label()).unwrap_or_default()
-    }
-
-    /// For how many seconds it runs.
-    pub(super) fn age(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
+    /// Whether nothing of the response has been sent.
+    pub(super) fn is_open(&self) -> bool {
+        self.dialogue.borrow().as_ref().is_some_and(|dialogue| dialogue.is_open())
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -158,22 +153,23 @@ impl Http {
             return None;
         }
         let is_gone = self.is_gone.get() || !is_complete && dialogue.room().is_err();
-        let label = dialogue.label();
+        let label = || dialogue.label();
         match how {
             Ended::Raised(_) if self.is_late.get() => {
-                log::info!("{label}: has ended, as it was cancelled");
+                log::info!("{}: has ended, as it was cancelled", label());
             }
             Ended::Raised(error) if !is_gone && !error.is_instance_of::<CancelledError>(py) => {
-                return Some(failure::report(py, &label, error));
+                return Some(failure::report(py, &label(), error));
             }
             Ended::Raised(_) if !is_gone && !is_complete => {
-                log::error!("{label}: the task was cancelled before the response was complete");
+                log::error!("{}: the task was cancelled before the response was complete", label());
             }
-            Ended::Raised(error) => log::debug!("{label}: the application ended by {error}"),
+            Ended::Raised(error) => log::debug!("{}: the application ended by {error}", label()),
             Ended::Returned if !is_complete && !is_gone => {
                 let what = "the application returned before its response was complete";
                 log::error!(
-                    "{label}: {what}: it has to send http.response.start and http.response.body"
+                    "{}: {what}: it has to send http.response.start and http.response.body",
+                    label()
                 );
             }
             Ended::Returned | Ended::Closed => {}
@@ -219,6 +215,10 @@ impl Conversation for Http {
         {
             dialogue.stop_waiting();
         }
+    }
+
+    fn summary(&self) -> &Arc<Summary> {
+        &self.summary
     }
 
     fn is_done(&self) -> bool {

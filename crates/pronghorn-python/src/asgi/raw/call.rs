@@ -1,7 +1,8 @@
 //! One request as the objects of its application have it, and what of them waits.
 
-use std::{cell::RefCell, mem, ops::Deref, rc::Rc};
+use std::{cell::RefCell, mem, ops::Deref, rc::Rc, sync::Arc};
 
+use pronghorn_engine::Summary;
 use pyo3::{exceptions::PyRuntimeError, ffi, prelude::*, types::PyDict};
 
 use super::{
@@ -28,6 +29,9 @@ pub(in crate::asgi) trait Conversation {
     /// # Errors
     /// `OSError` when the client has gone.
     fn has_room(&self, py: Python<'_>) -> PyResult<bool>;
+
+    /// What is told of the request. Any thread that has the interpreter may ask.
+    fn summary(&self) -> &Arc<Summary>;
 
     /// Whether it is worth trying `operation` again, after something of the request has changed.
     fn can_go_on(&self, _operation: Operation) -> bool {

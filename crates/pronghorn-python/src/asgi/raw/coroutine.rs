@@ -1,7 +1,8 @@
 //! The coroutine that a task runs: the application's, and who is to hear of its end.
 
-use std::{cell::RefCell, ffi::CStr, rc::Rc};
+use std::{cell::RefCell, ffi::CStr, rc::Rc, sync::Arc};
 
+use pronghorn_engine::Summary;
 use pyo3::{
     exceptions::{PyException, PyRuntimeError, PyTypeError},
     ffi, intern,
@@ -43,6 +44,12 @@ impl Driven {
             steps: steps.unbind(),
             call: RefCell::new(Some(call)),
         })
+    }
+
+    /// The request, unless the application has ended. Any thread that has the interpreter may ask.
+    pub(super) fn request(&self) -> Option<Arc<Summary>> {
+        let call = self.call.try_borrow().ok()?;
+        call.as_ref().map(|call| call.summary().clone())
     }
 
     /// What the task sees of a step of the application.

@@ -14,4 +14,4 @@ mod waiter;
 pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;
 pub(super) use pairs::{Pairs, pair};
-pub(super) use types::Types;
+pub(super) use types::{Applications, Types};

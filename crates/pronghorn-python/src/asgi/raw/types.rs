@@ -1,7 +1,8 @@
 //! The types of the objects of a request, and what all of them share.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
+use pronghorn_engine::Summary;
 use pyo3::prelude::*;
 
 use super::{
@@ -24,6 +25,16 @@ pub(in crate::asgi) struct Types {
     pub(super) done: Py<PyAny>,
     waiter: Class<Waiter>,
     event_loop: Py<PyAny>,
+}
+
+/// Knows the coroutines that [`Types::drive`] makes. It may be used by any thread that has the interpreter.
+pub(in crate::asgi) struct Applications(Class<Driven>);
+
+impl Applications {
+    /// The request that `coroutine` answers; `None` after its end, and of any other object.
+    pub(in crate::asgi) fn request_of(&self, coroutine: &Bound<'_, PyAny>) -> Option<Arc<Summary>> {
+        self.0.value_of(coroutine)?.request()
+    }
 }
 
 impl Types {
@@ -75,6 +86,11 @@ impl Types {
     #[inline]
     pub(super) fn waiter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.waiter.instance(py, Waiter::new(self.event_loop.clone_ref(py)))
+    }
+
+    /// What tells the coroutines of [`drive`](Types::drive) from others.
+    pub(in crate::asgi) fn applications(&self, py: Python<'_>) -> Applications {
+        Applications(self.driven.clone_ref(py))
     }
 
     /// What a task runs for `call`: `awaitable`, which the application returned, and then [`Conversation::ended`].

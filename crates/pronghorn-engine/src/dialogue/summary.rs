@@ -1,0 +1,81 @@
+//! What the log says of a request for as long as its application runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::conn::Phase;
+use crate::event_loop::EventLoop;
+use crate::request::Request;
+use crate::sys;
+use crate::watchdog::{Label, RequestLine};
+
+/// A request in brief, for any thread: method, path and client (as it is displayed), and since when it is under way.
+pub struct Summary {
+    label: Label,
+    /// In milliseconds of the monotonic clock.
+    since: u64,
+    stage: AtomicU8,
+}
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// The application does not have it yet.
+    Waiting,
+    /// Its response has not begun.
+    Running,
+    Responding,
+    /// Its response has ended; the task of the application may go on.
+    Outlasting,
+}
+
+impl Summary {
+    pub(crate) fn new(request: &Request, client: Client, now: u64) -> Self {
+        let mut label = Label::default();
+        label.note(request, client);
+        Summary { label, since: now, stage: AtomicU8::new(Stage::Waiting as u8) }
+    }
+
+    /// For how long it is under way.
+    pub fn age(&self) -> Duration {
+        Duration::from_millis(sys::monotonic_millis().saturating_sub(self.since))
+    }
+
+    /// In this order requests are told of: first those whose response has not begun, and of each kind the oldest first.
+    pub fn rank(&self) -> (bool, u64) {
+        (self.stage() > Stage::Running, self.since)
+    }
+
+    /// Method and path.
+    pub(crate) fn line(&self) -> &RequestLine {
+        self.label.line()
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        const ALL: [Stage; 4] =
+            [Stage::Waiting, Stage::Running, Stage::Responding, Stage::Outlasting];
+        ALL[usize::from(self.stage.load(Ordering::Relaxed))]
+    }
+
+    pub(super) fn note(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+}
+
+impl EventLoop {
+    /// The requests of applications whose response has not ended.
+    pub(crate) fn requests_under_way(&mut self) -> Vec<Arc<Summary>> {
+        let tokens = self.conns.tokens(|conn| matches!(conn.phase, Phase::Dialogue(_)));
+        let summary = |token| Some(self.conns.talk(token)?.line.summary.clone());
+        tokens.into_iter().filter_map(summary).collect()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.label.fmt(f)
+    }
+}
