@@ -134,3 +134,14 @@ def test_abrt_reaches_the_workers_of_a_supervisor(stuck):
     with under_way(server, "/wait/30"):
         printed = stacks(server)
     assert "in innermost\n" in section(printed, "/wait/30")
+
+
+def test_a_server_that_was_asked_for_stacks_ends_as_quickly_as_any(stuck):
+    server = stuck()
+    with under_way(server, "/wait/30"):
+        stacks(server)
+    server.wait_for_log("wait was cancelled")
+    server.signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert server.wait() == 0
+    assert time.monotonic() - began < 1.5

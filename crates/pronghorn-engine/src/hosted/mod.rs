@@ -144,13 +144,16 @@ impl Hosted {
         self.shared.sched().stopping()
     }
 
-    /// Ends what watches over the host.
+    /// Ends what watches over the host, which is attached.
     pub fn end(mut self) {
         self.thread.end_hosted();
         self.stand_in.dismiss();
         self.shared.watch.stop();
+        // Whom the watchdog sent for stacks needs the interpreter for its own end.
+        self.shared.handler.detach();
         // It may wait for an interpreter that is not to be had.
         let _ = self.watchdog_ended.recv_timeout(LAST_WORDS);
+        self.shared.handler.attach();
         drop(self.thread);
         self.shared.config.close_logs();
     }
