@@ -117,11 +117,52 @@ def test_a_worker_with_a_stuck_loop_is_replaced(timed):
 
 
 def test_the_client_that_a_proxy_names_is_told(timed):
-    server = timed("--slow-request", "300ms")
+    server = timed("--slow-request", "300ms", "--request-timeout-grace", "300ms")
     with server.raw() as client:
         assert client.ask(get(b"X-Forwarded-For: 192.0.2.7", target=b"/stubborn/2")).status == 504
     server.wait_for_log("GET /stubborn/2 of 192.0.2.7: runs for .* longer than slow-request")
     server.wait_for_log("GET /stubborn/2 of 192.0.2.7: runs for .* longer than request-timeout")
+    server.wait_for_log("GET /stubborn/2 of 192.0.2.7: runs for .* after its task was cancelled")
+
+
+@pytest.mark.parametrize("name", ["stubborn/3", "heedless/4"])
+def test_a_task_that_goes_on_although_it_is_cancelled_is_told_of_once(timed, name):
+    server = timed("--request-timeout-grace", "500ms")
+    with server.raw() as client:
+        assert client.ask(get(target=f"/{name}?secret=1".encode())).status == 504
+    label = rf"\[ERROR\] GET /{name} of 127\.0\.0\.1:\d+"
+    server.wait_for_log(rf"{label}: runs for 1\.\d s and has not ended 0\.5 s after its task was cancelled")
+    assert "Nobody is there to replace this process" in server.log()
+    last = server.log().split("has not ended")[-1]
+    assert re.search(rf'File ".*stuck.py", line \d+, in {name.partition("/")[0]}\b', last)
+    server.wait_for_log("is done")
+    assert server.get("/hello/x").status == 200
+    assert server.log().count("has not ended") == 1
+    assert "secret" not in server.log()
+
+
+def test_a_task_that_ends_in_the_grace_time_is_not_told_of(timed):
+    server = timed("--request-timeout-grace", "700ms")
+    with server.raw() as client:
+        assert client.ask(get(target=b"/stubborn/0.3")).status == 504
+    server.wait_for_log("stubborn is done")
+    began = time.monotonic()
+    while time.monotonic() < began + 1:
+        assert server.get("/hello/x").status == 200
+    assert "has not ended" not in server.log()
+
+
+def test_a_worker_whose_task_does_not_end_is_replaced_and_loses_no_other_request(timed):
+    server = timed("--request-timeout-grace", "500ms", "--graceful-timeout", "1s", supervised=True)
+    with server.raw() as client:
+        assert client.ask(get(target=b"/heedless/60")).status == 504
+        server.wait_for_log("GET /heedless/60 of .* has not ended 0.5 s .* This process will be replaced")
+        began = time.monotonic()
+        while time.monotonic() < began + 3:
+            assert server.get("/hello/x").status == 200
+    first, second = re.findall(r"worker (\d+) is ready", server.log())
+    until(lambda: fleet.state(int(first)) is None, 15, "the worker is gone")
+    assert first != second
 
 
 def test_a_response_that_began_when_the_loop_was_free_again_is_not_cut(timed):

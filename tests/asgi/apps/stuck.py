@@ -84,6 +84,17 @@ async def stubborn(scope, receive, send, seconds):
         print("stubborn is done")
 
 
+async def heedless(scope, receive, send, seconds):
+    """Does not let itself be cancelled at all, for that long."""
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        try:
+            await asyncio.sleep(end - time.monotonic())
+        except asyncio.CancelledError:
+            print("heedless goes on")
+    print("heedless is done")
+
+
 async def block_and_stream(scope, receive, send, seconds):
     """Holds up the loop, and then goes on as it should."""
     time.sleep(float(seconds))
@@ -128,6 +139,7 @@ app = routed(
         wait,
         begun,
         stubborn,
+        heedless,
         block_and_stream,
         outlasts,
         answers_cancelled,

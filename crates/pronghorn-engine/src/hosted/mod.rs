@@ -16,6 +16,7 @@ use crate::conn::Token;
 use crate::dialogue::Dialogue;
 use crate::event_loop::{HOST, Progress};
 use crate::metrics::WorkerState;
+use crate::replacement::Reason;
 use crate::sched::{EngineThread, FIRST, LAST_WORDS};
 use crate::server::Server;
 use crate::shared::Shared;
@@ -137,6 +138,12 @@ impl Hosted {
                 None => {}
             }
         }
+    }
+
+    /// Asks for another process in the place of this one; false if nobody is there to be asked.
+    pub fn ask_for_replacement(&self, reason: Reason) -> bool {
+        let replacement = self.shared.config.replacement.as_ref();
+        replacement.inspect(|replacement| replacement.ask(reason)).is_some()
     }
 
     /// Whether the server has drained: nothing comes any more.

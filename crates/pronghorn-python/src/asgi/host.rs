@@ -6,10 +6,10 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, RawFd},
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use pronghorn_engine::{Dialogue, Hosted, Occurrence};
+use pronghorn_engine::{Dialogue, Hosted, Occurrence, Reason};
 use pyo3::{intern, prelude::*};
 use rustc_hash::FxHashMap;
 
@@ -35,6 +35,8 @@ pub(super) struct Host {
     types: Rc<Types>,
     tasks: Tasks,
     pub(super) debug: bool,
+    /// How long a task may take to end when it was cancelled for its time.
+    pub(super) grace: Duration,
     /// Tasks that have not ended, by their number.
     running: RefCell<FxHashMap<u64, Running>>,
     /// The number of the task that the engine speaks to, by the slot of its connection.
@@ -65,6 +67,7 @@ pub(super) struct Parts {
     pub(super) types: Rc<Types>,
     pub(super) tasks: Tasks,
     pub(super) debug: bool,
+    pub(super) grace: Duration,
     pub(super) drain: Drain,
 }
 
@@ -79,6 +82,7 @@ impl Host {
             types: parts.types,
             tasks: parts.tasks,
             debug: parts.debug,
+            grace: parts.grace,
             running: RefCell::default(),
             numbers: RefCell::default(),
             next: Cell::new(0),
@@ -195,6 +199,15 @@ impl Host {
     /// The call and the task that the engine speaks to.
     pub(super) fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
         let number = *self.numbers.borrow().get(&slot)?;
+        self.running(py, number)
+    }
+
+    /// Those of this number, if the task has not ended.
+    pub(super) fn running(
+        &self,
+        py: Python<'_>,
+        number: u64,
+    ) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
         let running = self.running.borrow();
         let running = running.get(&number)?;
         Some((running.call.clone(), running.task.clone_ref(py)))
@@ -213,6 +226,16 @@ impl Host {
         self.end_websockets(py);
         let begun = drain.begin(self, self.event_loop.bind(py));
         self.settle(py, begun.map(|deadline| self.deadline.set(Some(deadline))));
+    }
+
+    /// Asks for another process in the place of this one; false if nobody is there to be asked.
+    pub(super) fn ask_for_replacement(&self, reason: Reason) -> bool {
+        let hosted = self.hosted.borrow();
+        hosted.as_ref().is_some_and(|hosted| hosted.ask_for_replacement(reason))
+    }
+
+    pub(super) fn event_loop<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.event_loop.bind(py)
     }
 
     /// There is no more time for tasks that run.

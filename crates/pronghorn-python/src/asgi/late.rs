@@ -1,8 +1,11 @@
-//! Requests that time has run out for: told of, and cancelled.
+//! Requests that time has run out for: told of, cancelled, and given up if that does not help.
 
-use std::time::Duration;
+use std::{
+    rc::{Rc, Weak},
+    time::Duration,
+};
 
-use pronghorn_engine::Late;
+use pronghorn_engine::{Late, Reason, Summary};
 use pyo3::{intern, prelude::*};
 
 use super::{
@@ -13,7 +16,7 @@ use super::{
 
 impl Host {
     /// Time has run out for a request.
-    pub(super) fn late(&self, py: Python<'_>, slot: Slot, late: Late) {
+    pub(super) fn late(self: &Rc<Self>, py: Python<'_>, slot: Slot, late: Late) {
         let Some((call, task)) = self.find(py, slot) else { return };
         let (http, task) = (call.http(), task.bind(py));
         if late != Late::ClientGone && !http.is_open() {
@@ -41,9 +44,62 @@ impl Host {
         }
         let cancelled = task.call_method0(intern!(py, "cancel"));
         self.settle(py, cancelled.map(drop));
+        if late == Late::Overdue {
+            self.settle(py, self.watch(py, http.number()));
+        }
     }
+
+    /// Looks at the task again when its grace time is over.
+    fn watch(self: &Rc<Self>, py: Python<'_>, number: u64) -> PyResult<()> {
+        let alarm = Bound::new(py, Alarm { host: Rc::downgrade(self), number })?;
+        let delay = self.grace.as_secs_f64();
+        self.event_loop(py).call_method1(intern!(py, "call_later"), (delay, alarm)).map(drop)
+    }
+
+    /// The grace time is over of a task that was cancelled.
+    fn look_again(&self, py: Python<'_>, number: u64) {
+        let Some((call, task)) = self.running(py, number) else { return };
+        tell_stuck(
+            call.http().summary(),
+            self.grace,
+            self.ask_for_replacement(Reason::Stuck),
+            await_stack(task.bind(py)).trim_end(),
+        );
+    }
+}
+
+/// A task does not end although it was cancelled. `replaced`: another process was asked for.
+fn tell_stuck(summary: &Summary, grace: Duration, replaced: bool, stack: &str) {
+    let remedy = match replaced {
+        true => "This process will be replaced",
+        false => {
+            "Nobody is there to replace this process: the task goes on until it ends by itself"
+        }
+    };
+    log::error!(
+        "{summary}: runs for {} and has not ended {} after its task was cancelled; it does not let itself be cancelled, or awaits what cannot be. {remedy}.\n{stack}",
+        seconds(summary.age()),
+        seconds(grace)
+    );
 }
 
 fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
+}
+
+/// What the loop calls when the grace time of a task is over.
+#[pyclass(unsendable)]
+struct Alarm {
+    host: Weak<Host>,
+    /// That of the task.
+    number: u64,
+}
+
+#[pymethods]
+impl Alarm {
+    fn __call__(&self, py: Python<'_>) {
+        if let Some(host) = self.host.upgrade() {
+            host.look_again(py, self.number);
+        }
+    }
 }

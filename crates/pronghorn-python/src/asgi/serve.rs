@@ -123,6 +123,7 @@ fn parts<'py>(
         types: Types::new(object.py(), object.clone())?,
         tasks: Tasks::new(object)?,
         debug: settings.debug,
+        grace: settings.request_timeout_grace,
         drain: Drain {
             graceful: settings.graceful_timeout,
             tells_streams: settings.drain_streams == DrainChoice::Disconnect,

@@ -107,6 +107,11 @@ impl Http {
         self.host.forget(self.number, self.slot);
     }
 
+    /// By which number the host has it.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Whether nothing of the response has been sent.
     pub(super) fn is_open(&self) -> bool {
         self.dialogue.borrow().as_ref().is_some_and(|dialogue| dialogue.is_open())
