@@ -60,7 +60,7 @@ impl Output {
 
     /// Copies these behind what waits.
     pub(crate) fn append(&mut self, parts: [&[u8]; 3]) {
-        let length = parts.iter().map(|part| part.len()).sum();
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if !matches!(self.pieces.back(), Some(Piece::Owned(..))) {
             self.pieces.push_back(Piece::Owned(Vec::with_capacity(length.max(LEAST_APPENDED)), 0));
         }
