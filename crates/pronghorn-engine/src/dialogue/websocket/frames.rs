@@ -25,7 +25,7 @@ impl EventLoop {
         let Some(talk) = conn.talk() else { return false };
         let Some(websocket) = &mut talk.line.websocket else { return false };
         let is_full = keep && websocket.is_full(&settings, bound);
-        if websocket.has_ended() || is_full || websocket.owes_answers() {
+        if websocket.is_over() || is_full || websocket.owes_answers() {
             return false;
         }
         let mut read = mem::take(&mut websocket.input);
@@ -67,7 +67,8 @@ impl EventLoop {
                 conn.noted.readable = false;
                 if let Some(websocket) = conn.talk().and_then(|talk| talk.line.websocket.as_mut()) {
                     let code = websocket::close::ABNORMAL;
-                    websocket.end(Close { code, reason: String::new() });
+                    websocket.last = Some(Close { code, reason: String::new() });
+                    websocket.end_if_taken(&mut Vec::new());
                 }
             }
         }
@@ -103,7 +104,7 @@ impl EventLoop {
                 websocket.waiting += bytes.len();
                 websocket.messages.push_back((kind, bytes));
             } else if !found {
-                break !websocket.has_ended();
+                break !websocket.is_over();
             } else {
                 break false;
             }
@@ -111,7 +112,7 @@ impl EventLoop {
         websocket.answers += answers.len();
         line.output.push(conn::Piece::Owned(answers, 0));
         let rest = input.len();
-        if rest > 0 && !websocket.has_ended() {
+        if rest > 0 && !websocket.is_over() {
             websocket.input = read[read.len() - rest..].to_vec();
         }
         if self.scratch.capacity() == 0 {

@@ -37,6 +37,11 @@ impl EventLoop {
                 take(kind, &bytes);
                 return Next::Message;
             }
+            if websocket.last.is_some() {
+                say(&mut talk.line.output, |out| websocket.end_if_taken(out));
+                self.flush_line(token);
+                continue;
+            }
             if let Some(close) = &websocket.ended {
                 return Next::Ended(close.clone());
             }

@@ -67,6 +67,8 @@ pub(super) struct WebSocket {
     waiting: usize,
     /// Bytes of pongs since all that waited was sent.
     answers: usize,
+    /// The client has ended it behind messages that wait: it ends when they are taken, so that they can be answered.
+    last: Option<Close>,
     /// How it ended.
     ended: Option<Close>,
     ping_due: Tick,
@@ -82,6 +84,7 @@ impl WebSocket {
             messages: VecDeque::new(),
             waiting: 0,
             answers: 0,
+            last: None,
             ended: None,
             ping_due: 0,
             pong_due: 0,
@@ -138,8 +141,9 @@ impl WebSocket {
                 Ok(Some(Event::Ping(payload))) => websocket::put_pong(&payload, answers),
                 Ok(Some(Event::Pong(_))) => self.pong_due = 0,
                 Ok(Some(Event::Close(close))) => {
-                    websocket::put_close(close.code, "", answers);
-                    self.end(close);
+                    self.last = Some(close);
+                    self.end_if_taken(answers);
+                    return false;
                 }
                 Err(fault) => {
                     let (code, reason) = (fault.code(), fault.message());
@@ -149,6 +153,24 @@ impl WebSocket {
             }
         }
         false
+    }
+
+    /// Whether the client says nothing more.
+    fn is_over(&self) -> bool {
+        self.last.is_some() || self.has_ended()
+    }
+
+    /// Ends it as the client did, once no message waits. What that is answered goes to `answers`.
+    fn end_if_taken(&mut self, answers: &mut Vec<u8>) {
+        if !self.messages.is_empty() {
+            return;
+        }
+        if let Some(close) = self.last.take() {
+            if close.code != websocket::close::ABNORMAL {
+                websocket::put_close(close.code, "", answers);
+            }
+            self.end(close);
+        }
     }
 
     fn end(&mut self, close: Close) {
