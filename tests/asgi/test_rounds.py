@@ -4,9 +4,10 @@ import contextlib
 
 import pytest
 
+from harness.metrics import Metrics
 from harness.request import get, head
 from harness.waiting import until
-from harness.websocket import PING, PONG, TEXT, frame, opened
+from harness.websocket import PING, PONG, TEXT, close, frame, opened
 
 SIZES = [10, 5000, 10, 70_000, 300, 4096, 10]
 PARTS = [b"%c" % (97 + number) * size for number, size in enumerate(SIZES)]
@@ -44,14 +45,40 @@ def test_an_answer_does_not_wait_for_the_application_behind_it(server, held_up):
         assert clients[5].read_response().body == b"blocked"
 
 
-def test_a_piece_does_not_wait_for_the_application_that_has_sent_it(server, held_up):
-    path, began, go = held_up("stream")
+def test_pieces_do_not_wait_for_the_application_that_has_sent_them(server, held_up):
+    path, _, _ = held_up("stream")
     with server.raw(timeout=20) as client:
-        client.send(get(target=b"/begin/" + path))
-        client.wait_for(b"first\r\n")
-        assert began.exists()
+        client.send(get(target=b"/pieces/" + path))
+        for number in range(3):
+            client.wait_for(b"piece %d\r\n" % number)
+            held_up(f"stream{number}")[2].touch()
+        assert client.read_response().body == b"piece 0piece 1piece 2"
+
+
+def test_an_answer_does_not_wait_for_its_own_application(server, held_up):
+    path, _, go = held_up("answer")
+    with server.raw(timeout=20) as client:
+        client.send(get(target=b"/answer_first/" + path))
+        assert client.read_response().body == b"answered"
         go.touch()
-        client.wait_for(b"second\r\n0\r\n\r\n")
+        assert client.ask(get(target=b"/hello/x")).body == b"hello"
+
+
+def test_clients_that_go_before_their_answers_leave_nothing_behind(serve_asgi, loop, held_up):
+    server = serve_asgi("rounds:app", "--loop", loop, "--metrics", "/metrics")
+    path, began, go = held_up("first")
+    with contextlib.ExitStack() as scope:
+        clients = [scope.enter_context(server.raw()) for _ in range(21)]
+        clients[0].send(get(target=b"/block/" + path))
+        until(began.exists, what="the loop is held up")
+        for client in clients[1:]:
+            client.send(get(target=b"/hello/x") * 2)
+        for client in clients[1:]:
+            client.reset()
+        go.touch()
+        assert clients[0].read_response().body == b"blocked"
+    until(lambda: Metrics(server.get("/metrics")).value("requests_in_flight") == 0, what="all have ended")
+    assert server.get("/hello/x").body == b"hello"
 
 
 def test_pieces_of_any_size_keep_their_order(server):
@@ -82,7 +109,7 @@ def test_a_request_that_is_woken_is_still_in_its_task(server):
             assert client.is_silent(0.02)
         client.send(b"0\r\n\r\n")
         seen = client.read_response().json()
-    assert len(seen) == 5 and all(seen)
+    assert seen == [[True, number] for number in range(5)]
 
 
 def test_messages_of_any_size_keep_their_order_and_do_not_wait(serve_asgi, loop, held_up):
@@ -100,3 +127,22 @@ def test_messages_of_any_size_keep_their_order_and_do_not_wait(serve_asgi, loop,
         sockets[0].send(frame(TEXT, b"stop"))
         assert [sockets[0].read_message() for _ in SIZES] == PARTS
         go.touch()
+
+
+def test_a_close_behind_messages_ends_the_websocket_when_they_are_answered(serve_asgi, loop):
+    server = serve_asgi("rounds:sockets", "--loop", loop, "--ws-ping-interval", "100ms", "--ws-ping-timeout", "100ms")
+    with opened(server, "/slow/0.2") as socket:
+        socket.send(*(frame(TEXT, b"%d" % number) for number in range(4)), close(1000))
+        seen = [socket.read() for _ in range(5)]
+        assert [one.payload for one in seen] == [b"0", b"1", b"2", b"3", b"\x03\xe8"]
+        assert socket.client.is_closed()
+    assert server.wait_for_log("closed with 1000")
+
+
+def test_answers_to_pings_are_read_behind_messages_that_wait(serve_asgi, loop):
+    pings = ("--ws-ping-interval", "300ms", "--ws-ping-timeout", "300ms")
+    server = serve_asgi("rounds:sockets", "--loop", loop, "--ws-max-queue", "2", *pings)
+    with opened(server, "/slow/0.4", timeout=10) as socket:
+        socket.send(*(frame(TEXT, b"%d" % number) for number in range(5)))
+        assert [socket.read_message() for _ in range(5)] == ["0", "1", "2", "3", "4"]
+        socket.shut()

@@ -96,7 +96,7 @@ pub(crate) struct EventLoop {
     pub(crate) compression: Compression,
     /// What waits for the host, if the server has one.
     pub(crate) for_host: Option<ForHost>,
-    /// Responses that go out together.
+    /// What is kept to go out together.
     pub(crate) outbox: Outbox,
 }
 

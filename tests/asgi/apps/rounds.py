@@ -1,6 +1,7 @@
 """Requests that hold up the loop until their test lets them go on, and what waits to be sent meanwhile."""
 
 import asyncio
+import contextvars
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from exchange import answer, answer_json
 from routing import routed
 from ws_exchange import accepted
 
+count = contextvars.ContextVar("count", default=0)
 SIZES = [10, 5000, 10, 70_000, 300, 4096, 10]
 
 
@@ -31,12 +33,21 @@ async def block(scope, receive, send, path):
     await answer(send, b"blocked")
 
 
-async def begin(scope, receive, send, path):
-    """Begins a response and goes on when it has been let go."""
+async def pieces(scope, receive, send, path):
+    """Holds up the loop for a while, and then before and behind each piece of its response until it has been let go."""
+    time.sleep(0.2)
     await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"first", "more_body": True})
+    for number in range(3):
+        await send({"type": "http.response.body", "body": b"piece %d" % number, "more_body": True})
+        hold_up(f"/{path}{number}")
+    await send({"type": "http.response.body"})
+
+
+async def answer_first(scope, receive, send, path):
+    """Holds up the loop behind its answer."""
+    time.sleep(0.2)
+    await answer(send, b"answered")
     hold_up("/" + path)
-    await send({"type": "http.response.body", "body": b"second"})
 
 
 async def chunks(scope, receive, send, sizes):
@@ -51,7 +62,9 @@ async def woken(scope, receive, send, _):
     """What a request sees of itself each time that a piece of its body has come."""
     task, seen = asyncio.current_task(), []
     while (await receive())["more_body"]:
-        seen.append(asyncio.current_task() is task and asyncio.get_running_loop() is task.get_loop())
+        same = asyncio.current_task() is task and asyncio.get_running_loop() is task.get_loop()
+        seen.append([same, count.get()])
+        count.set(count.get() + 1)
     await answer_json(send, seen)
 
 
@@ -65,5 +78,14 @@ async def chat(scope, receive, send, path):
             hold_up("/" + path)
 
 
-app = routed(hello, block, begin, chunks, woken)
-sockets = routed(chat, kind="websocket")
+async def slow(scope, receive, send, seconds):
+    """Answers each message after a while, which it waits as it should."""
+    await accepted(receive, send)
+    while (message := await receive())["type"] == "websocket.receive":
+        await asyncio.sleep(float(seconds))
+        await send({"type": "websocket.send", "text": message["text"]})
+    print("closed with", message["code"])
+
+
+app = routed(hello, block, pieces, answer_first, chunks, woken)
+sockets = routed(chat, slow, kind="websocket")

@@ -260,6 +260,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_appended_stays_behind_what_waits() {
+        let (ours, theirs) = sockets();
+        let mut output = Output::default();
+        output.append([b"one", b"", b" "]);
+        output.push(Piece::File(file(b"two "), 0, 4));
+        output.append([b"three ", b"four ", b""]);
+        output.append([b"", b"five", b""]);
+        assert_eq!(output.waiting(), "one three four five".len());
+        assert_eq!(output.flush(&ours).expect("an open socket"), Flushed::All);
+        assert_eq!(drained(&theirs), b"one two three four five");
+        assert_eq!((output.waiting(), output.take_sent()), (0, 23));
+    }
+
+    #[test]
     fn empty_pieces_are_left_out() {
         let mut output = Output::default();
         output.push(Piece::Owned(b"head".to_vec(), 4));

@@ -3,8 +3,11 @@
 //! Small responses and messages are kept until those of the other requests of the same turn are there. Sent in a row, they find the
 //! kernel's code in the processor's caches, and wake a client that waits for several of them once.
 
+use std::sync::Arc;
+
 use super::{Output, Piece, Token};
 use crate::event_loop::{EventLoop, Job};
+use crate::hosted::Nap;
 use crate::sys;
 
 /// What is larger goes out by itself.
@@ -30,11 +33,18 @@ pub(crate) struct Outbox {
     lines: Vec<Token>,
     /// When the first of them came, in microseconds.
     since: u64,
+    /// Who has to see that they go, if the host does not.
+    stand_in: Option<Arc<Nap>>,
     /// Memory for those to come.
     spare: Vec<Vec<u8>>,
 }
 
 impl Outbox {
+    /// Has `stand_in` roused when something begins to wait.
+    pub(crate) fn rouse(&mut self, stand_in: Arc<Nap>) {
+        self.stand_in = Some(stand_in);
+    }
+
     /// Memory for a response.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
@@ -66,6 +76,9 @@ impl Outbox {
     fn begin(&mut self) {
         if self.is_empty() {
             self.since = sys::monotonic_micros();
+            if let Some(stand_in) = &self.stand_in {
+                stand_in.rouse();
+            }
         }
     }
 }
@@ -88,6 +101,8 @@ impl EventLoop {
         if self.outbox.is_empty() {
             return;
         }
+        // What was computed in between counts against nobody's deadline.
+        self.now = sys::monotonic_millis();
         let mut unsent = std::mem::take(&mut self.outbox.unsent);
         for Unsent { job, response } in unsent.drain(..) {
             self.send_one(job, response);

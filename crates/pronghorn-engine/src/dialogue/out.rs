@@ -81,7 +81,8 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// Sends `head`, `data` and `end`, at once as far as nothing waits and the socket takes it.
+    /// Sends `head`, `data` and `end`: what is small at the end of the host's turn, else at once as far as nothing waits and the socket
+    /// takes it.
     pub(super) fn send(
         &mut self,
         data: &[u8],
@@ -92,9 +93,12 @@ impl<'a> Out<'a> {
         let in_turn = event_loop.host_is_in_turn();
         let talk = event_loop.conns.talk(*token).ok_or(Gone)?;
         reply.sent += data.len() as u64;
+        let length = head.len() + data.len() + end.len();
+        if length == 0 {
+            return Ok(());
+        }
         let was_empty = talk.line.output.is_empty();
-        let is_small = head.len() + data.len() + end.len() <= MOST_KEPT;
-        if is_small && (was_empty && in_turn || talk.line.is_kept) {
+        if length <= MOST_KEPT && (was_empty && in_turn || talk.line.is_kept) {
             talk.line.output.append([head, data, end]);
             head.clear();
             let is_much = talk.line.output.waiting() > MOST_OF_ONE;
@@ -117,7 +121,7 @@ impl<'a> Out<'a> {
     }
 
     /// Whether a complete response of this much body goes out together with others. It does for as long as the host has a turn.
-    pub(super) fn is_kept(&mut self, body: usize) -> bool {
+    pub(super) fn may_be_kept(&mut self, body: usize) -> bool {
         let is_small = self.head.len() + body <= MOST_KEPT;
         is_small
             && self.event_loop.host_is_in_turn()

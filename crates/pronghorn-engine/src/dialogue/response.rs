@@ -1,4 +1,4 @@
-//! Sending the response: what the socket takes at once, the rest by the loop.
+//! Sending the response: at the end of the turn or at once, and by the loop what the socket does not take.
 
 use std::fs::File;
 
@@ -46,7 +46,7 @@ impl Dialogue {
         let mut writer = out.make_head(status, reason, BodySize::Known(body.len() as u64));
         let admitted = writer.admit(body.len());
         out.reply.stage = Stage::Body(writer);
-        if writer.finish().is_ok() && out.is_kept(admitted) && out.begin().is_ok() {
+        if writer.finish().is_ok() && out.may_be_kept(admitted) && out.begin().is_ok() {
             out.reply.sent += admitted as u64;
             out.head.extend_from_slice(&body[..admitted]);
             let response = std::mem::take(out.head);
@@ -179,6 +179,10 @@ impl Dialogue {
     /// The application failed: 500 if nothing was sent, else the connection is aborted. After the end of the response it changes
     /// nothing.
     pub fn fail(&mut self) {
+        if self.is_done() {
+            // The connection may be at another request by now.
+            return;
+        }
         let refused = self.refused();
         if refused.is_some() {
             // Whoever ended its side within a body may still read why that is no request.

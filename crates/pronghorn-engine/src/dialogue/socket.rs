@@ -76,7 +76,12 @@ impl Dialogue {
         out.head.clear();
         let encoded = out.event_loop.encode_message(out.token, kind, data, out.head);
         let compressed = encoded.ok_or(Gone)?;
-        let data = if compressed { &[][..] } else { data };
+        let data = if compressed {
+            out.reply.sent += data.len() as u64;
+            &[][..]
+        } else {
+            data
+        };
         let sent = out.begin().and_then(|()| out.send(data, b"", keep));
         drop(out);
         sent.and_then(|()| self.room())

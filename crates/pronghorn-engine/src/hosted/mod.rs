@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use self::queue::Late;
 pub(crate) use self::queue::{ForHost, Found};
+pub(crate) use self::stand_in::Nap;
 use self::stand_in::StandIn;
 use crate::conn::Token;
 use crate::dialogue::Dialogue;

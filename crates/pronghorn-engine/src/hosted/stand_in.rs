@@ -40,8 +40,22 @@ struct Post {
     /// The stand-in sees to events.
     is_manned: AtomicBool,
     is_over: AtomicBool,
-    /// Ends its waits.
+    nap: Arc<Nap>,
+}
+
+/// The waits of the stand-in, and what ends them.
+pub(crate) struct Nap {
+    is_asleep: AtomicBool,
     call: Bell,
+}
+
+impl Nap {
+    /// There is something that it has to look at, if the host does not.
+    pub(crate) fn rouse(&self) {
+        if self.is_asleep.load(Ordering::SeqCst) {
+            self.call.ring();
+        }
+    }
 }
 
 impl StandIn {
@@ -50,8 +64,9 @@ impl StandIn {
             turns: AtomicU64::new(0),
             is_manned: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
-            call: Bell::new()?,
+            nap: Arc::new(Nap { is_asleep: AtomicBool::new(false), call: Bell::new()? }),
         });
+        shared.event_loop().outbox.rouse(post.nap.clone());
         let (theirs, shared) = (post.clone(), shared.clone());
         let builder = std::thread::Builder::new().name("pronghorn-stand-in".to_owned());
         let thread = builder.stack_size(STACK).spawn(move || theirs.keep(&shared))?;
@@ -63,13 +78,13 @@ impl StandIn {
     pub(super) fn host_is_here(&self) {
         self.post.turns.fetch_add(1, Ordering::Release);
         if self.post.is_manned.load(Ordering::Acquire) {
-            self.post.call.ring();
+            self.post.nap.call.ring();
         }
     }
 
     pub(super) fn dismiss(self) {
         self.post.is_over.store(true, Ordering::Release);
-        self.post.call.ring();
+        self.post.nap.call.ring();
         // A panic of it has been reported by itself.
         let _ = self.thread.join();
     }
@@ -128,20 +143,27 @@ impl Post {
             log::error!("the descriptors of the application cannot be watched any more: {error}");
         }
         self.is_manned.store(false, Ordering::Release);
-        self.call.clear();
+        self.nap.call.clear();
     }
 
-    /// Waits for events, or to be called.
+    /// Waits for events, for output that is kept, or to be called.
     fn wait_for_events(&self, shared: &Shared, limit: Duration) {
-        let waited = sys::wait_ready(&self.call, false, Some(shared.selector.as_fd()), limit);
-        if waited.is_err() {
-            std::thread::sleep(Duration::from_millis(10));
+        let Nap { is_asleep, call } = &*self.nap;
+        is_asleep.store(true, Ordering::SeqCst);
+        // Output that comes later rouses it.
+        if !has_output(shared) {
+            let waited = sys::wait_ready(call, false, Some(shared.selector.as_fd()), limit);
+            if waited.is_err() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
+        is_asleep.store(false, Ordering::SeqCst);
+        call.clear();
     }
 
     /// Leaves events to the host for a moment.
     fn wait_to_be_called(&self) {
-        let _ = sys::wait_ready(&self.call, false, None, HOST_TAKES);
+        let _ = sys::wait_ready(&self.nap.call, false, None, HOST_TAKES);
     }
 
     fn turns(&self) -> u64 {

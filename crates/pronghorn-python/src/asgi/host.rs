@@ -19,7 +19,7 @@ use super::{
     engine::Engine,
     failure,
     http::Events,
-    raw::{Call, Conversation, Ended, Types},
+    raw::{Call, Conversation, Ended, Types, When},
     scope::{Origin, Scopes},
     task::Tasks,
 };
@@ -42,6 +42,8 @@ pub(super) struct Host {
     /// The number of the task that the engine speaks to, by the slot of its connection.
     numbers: RefCell<FxHashMap<Slot, u64>>,
     next: Cell<u64>,
+    /// Turns under way: more than one when an application runs the loop within a turn.
+    turns: Cell<usize>,
     /// Until the drain begins.
     drain: RefCell<Option<Drain>>,
     /// When it has to be over.
@@ -86,6 +88,7 @@ impl Host {
             running: RefCell::default(),
             numbers: RefCell::default(),
             next: Cell::new(0),
+            turns: Cell::new(0),
             drain: RefCell::new(Some(parts.drain)),
             deadline: Cell::new(None),
             has_stopped: Cell::new(false),
@@ -122,7 +125,7 @@ impl Host {
         let calls: Vec<_> = self.running.borrow().values().map(|one| one.call.clone()).collect();
         for call in calls {
             tell(&call);
-            self.settle(py, call.stir(py));
+            self.settle(py, call.stir(py, When::Soon));
         }
     }
 
@@ -192,7 +195,9 @@ impl Host {
 
     fn stir(&self, py: Python<'_>, slot: Slot) {
         if let Some((call, _)) = self.find(py, slot) {
-            self.settle(py, call.stir(py));
+            // Within another task's step none may begin.
+            let when = if self.turns.get() > 1 { When::Soon } else { When::Now };
+            self.settle(py, call.stir(py, when));
         }
     }
 
@@ -282,6 +287,8 @@ impl Engine for Turns {
     }
 
     fn turn(&self, py: Python<'_>) -> bool {
+        let turns = self.0.turns.get();
+        self.0.turns.set(turns + 1);
         let mut was_busy = false;
         loop {
             let occurrence = self.0.hosted().next();
@@ -292,6 +299,7 @@ impl Engine for Turns {
                 log::error!("the server panicked over a request; please report this");
             }
         }
+        self.0.turns.set(turns);
         self.0.stop_if_over(py);
         was_busy
     }

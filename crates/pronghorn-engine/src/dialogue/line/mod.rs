@@ -270,15 +270,15 @@ impl EventLoop {
 
     /// Sends what waited for others.
     pub(crate) fn flush_kept(&mut self, token: Token) {
-        let talk = self.conns.talk(token);
-        if talk.is_some_and(|talk| mem::take(&mut talk.line.is_kept)) {
-            self.flush_line(token);
+        if self.conns.talk(token).is_some_and(|talk| talk.line.is_kept) {
+            self.output_waits(token);
         }
     }
 
     /// Sends what waits, as far as the socket takes it.
     pub(crate) fn flush_line(&mut self, token: Token) {
         let Some(talk) = self.conns.talk(token) else { return };
+        talk.line.is_kept = false;
         if talk.line.output.is_empty() {
             return;
         }
@@ -310,7 +310,9 @@ impl EventLoop {
     /// Has the selector watch the connection for what is of interest now.
     pub(super) fn watch_line(&mut self, token: Token) {
         let Some(talk) = self.conns.talk(token) else { return };
-        let wanted = if talk.line.output.is_empty() { Watched::Read } else { Watched::ReadWrite };
+        // What is kept has not met a full socket.
+        let is_full = !talk.line.output.is_empty() && !talk.line.is_kept;
+        let wanted = if is_full { Watched::ReadWrite } else { Watched::Read };
         self.watch(token, wanted);
     }
 

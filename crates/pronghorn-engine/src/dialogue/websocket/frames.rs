@@ -67,7 +67,7 @@ impl EventLoop {
                 conn.noted.readable = false;
                 if let Some(websocket) = conn.talk().and_then(|talk| talk.line.websocket.as_mut()) {
                     let code = websocket::close::ABNORMAL;
-                    websocket.last = Some(Close { code, reason: String::new() });
+                    websocket.leave(Close { code, reason: String::new() });
                     websocket.end_if_taken(&mut Vec::new());
                 }
             }

@@ -35,9 +35,10 @@ impl EventLoop {
             if let Some((kind, bytes)) = websocket.messages.pop_front() {
                 websocket.waiting -= bytes.len();
                 take(kind, &bytes);
+                self.read_on(token);
                 return Next::Message;
             }
-            if websocket.last.is_some() {
+            if websocket.last.is_some() && !websocket.has_ended() {
                 say(&mut talk.line.output, |out| websocket.end_if_taken(out));
                 self.flush_line(token);
                 continue;
@@ -59,6 +60,7 @@ impl EventLoop {
             );
             self.flush_answers(token);
             if given {
+                self.read_on(token);
                 return Next::Message;
             }
             let has_ended = self.has_websocket_ended(token);
@@ -136,6 +138,16 @@ impl EventLoop {
     pub(in crate::dialogue) fn linger_after(&mut self, token: Token) {
         if let Some(conn) = self.conns.get(token) {
             conn.noted.readable = true;
+        }
+    }
+
+    /// What was not read, as too much waited, may be a ping or its answer: it is read as soon as there is room.
+    fn read_on(&mut self, token: Token) {
+        let Some(conn) = self.conns.get(token) else { return };
+        let is_readable = conn.noted.readable;
+        let websocket = conn.talk().and_then(|talk| talk.line.websocket.as_ref());
+        if websocket.is_some_and(|it| !it.is_over() && (is_readable || !it.input.is_empty())) {
+            self.go_on_later(token);
         }
     }
 

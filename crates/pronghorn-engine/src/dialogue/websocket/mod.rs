@@ -141,7 +141,7 @@ impl WebSocket {
                 Ok(Some(Event::Ping(payload))) => websocket::put_pong(&payload, answers),
                 Ok(Some(Event::Pong(_))) => self.pong_due = 0,
                 Ok(Some(Event::Close(close))) => {
-                    self.last = Some(close);
+                    self.leave(close);
                     self.end_if_taken(answers);
                     return false;
                 }
@@ -160,9 +160,16 @@ impl WebSocket {
         self.last.is_some() || self.has_ended()
     }
 
+    /// The client says nothing more, and need not answer any more.
+    fn leave(&mut self, close: Close) {
+        self.last = Some(close);
+        self.ping_due = 0;
+        self.pong_due = 0;
+    }
+
     /// Ends it as the client did, once no message waits. What that is answered goes to `answers`.
     fn end_if_taken(&mut self, answers: &mut Vec<u8>) {
-        if !self.messages.is_empty() {
+        if !self.messages.is_empty() || self.has_ended() {
             return;
         }
         if let Some(close) = self.last.take() {
@@ -209,12 +216,12 @@ impl EventLoop {
         let bound = self.config.read_ahead;
         let Some(talk) = self.conns.talk(token) else { return };
         let Some(websocket) = &mut talk.line.websocket else { return };
-        let is_over = |due: Tick| due > 0 && due <= now;
-        if is_over(websocket.pong_due) && websocket.is_full(&settings, bound) {
+        let has_come = |due: Tick| due > 0 && due <= now;
+        if has_come(websocket.pong_due) && websocket.is_full(&settings, bound) {
             // It may have come: the application keeps it from being read.
             websocket.pong_due = pong_due;
         }
-        if is_over(websocket.pong_due) {
+        if has_come(websocket.pong_due) {
             let reason = "keepalive ping timeout";
             say(&mut talk.line.output, |out| websocket::put_close(1011, reason, out));
             websocket.end(Close { code: 1011, reason: reason.to_owned() });
@@ -224,7 +231,7 @@ impl EventLoop {
             self.flush_line(token);
             return self.stir(token);
         }
-        if is_over(websocket.ping_due) {
+        if has_come(websocket.ping_due) {
             websocket.ping_due = ping_due;
             if websocket.pong_due == 0 {
                 websocket.pong_due = pong_due;
@@ -243,7 +250,7 @@ impl EventLoop {
         let pong_due = self.wheel.after(self.now, sys::millis(timeout));
         if let Some(talk) = self.conns.talk(token)
             && let Some(websocket) = &mut talk.line.websocket
-            && !websocket.has_ended()
+            && !websocket.is_over()
         {
             websocket.ping_due = due;
             if websocket.pong_due > 0 && websocket.decoder.pending() > 0 {

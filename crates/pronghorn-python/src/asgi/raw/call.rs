@@ -33,11 +33,6 @@ pub(in crate::asgi) trait Conversation {
     /// What is told of the request. Any thread that has the interpreter may ask.
     fn summary(&self) -> &Arc<Summary>;
 
-    /// Whether it is worth trying `operation` again, after something of the request has changed.
-    fn can_go_on(&self, _operation: Operation) -> bool {
-        true
-    }
-
     /// Nobody waits in `receive` any more, as who did was cancelled.
     fn stops_receiving(&self) {}
 
@@ -128,12 +123,12 @@ impl<C: ?Sized> Deref for Call<C> {
 }
 
 impl<C: Conversation + ?Sized> Call<C> {
-    /// Something of the request has changed: lets those try again, at once, that may go on. Nothing of the application may be running.
+    /// Something of the request has changed: lets all try again who wait. For [`When::Now`] nothing of the application may be running.
     ///
     /// # Errors
     /// Those of the loop.
-    pub(in crate::asgi) fn stir(&self, py: Python<'_>) -> PyResult<()> {
-        self.wake(py, When::Now, |operation| self.conversation.can_go_on(operation))
+    pub(in crate::asgi) fn stir(&self, py: Python<'_>, when: When) -> PyResult<()> {
+        self.wake(py, when, |_| true)
     }
 
     /// A message was taken: after the last, whoever waits in `receive` learns that there is no more.

@@ -15,3 +15,4 @@ pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;
 pub(super) use pairs::{Pairs, pair};
 pub(super) use types::{Applications, Types};
+pub(super) use waiter::When;

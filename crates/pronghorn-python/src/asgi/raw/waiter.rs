@@ -48,7 +48,7 @@ struct Callback {
 
 /// When the task goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(in crate::asgi) enum When {
     /// Before the wake returns: no task may be running.
     Now,
     /// In the loop's next round.
@@ -152,13 +152,9 @@ fn enter_context(context: &Bound<'_, PyAny>) -> bool {
 }
 
 fn exit_context(context: &Bound<'_, PyAny>) {
-    let error = PyErr::take(context.py());
-    // SAFETY: attached (`context`); it was entered before.
+    // SAFETY: attached (`context`); it was entered before, and no exception is set: who called has fetched it.
     if unsafe { ffi::PyContext_Exit(context.as_ptr()) } != 0 {
         PyErr::fetch(context.py()).write_unraisable(context.py(), None);
-    }
-    if let Some(error) = error {
-        error.restore(context.py());
     }
 }
 
@@ -309,10 +305,12 @@ unsafe extern "C" fn remove_done_callback(
     unsafe {
         enter(|py| {
             let (this, callback) = (waiter(object(py, &this)), object(py, &callback));
-            let found = match &*this.state.borrow() {
-                State::Awaited(known) => known.function.bind(py).eq(callback)?,
-                _ => false,
+            let known = match &*this.state.borrow() {
+                State::Awaited(known) => Some(known.function.clone_ref(py)),
+                _ => None,
             };
+            // This may run any code.
+            let found = known.map_or(Ok(false), |known| known.bind(py).eq(callback))?;
             // What it held may run code when it goes.
             let removed = found.then(|| this.state.replace(State::Fresh));
             drop(removed);
