@@ -70,8 +70,8 @@ def test_a_loop_that_is_stuck_for_too_long_is_told_of(timed, name):
         client.send(get(target=f"/{name}".encode()))
         server.wait_for_log(rf'File ".*stuck.py", line \d+, in {name.partition("/")[0]}', within=3)
         assert "the event loop is blocked for 1." in server.log()
-        assert client.read_response().status == 200
-    assert server.get("/hello/x", timeout=10).status == 200
+        assert client.read_response().status == 504
+    until(lambda: server.get("/hello/x", timeout=10).status == 200, 10, "the loop is free")
 
 
 def test_the_time_a_client_takes_does_not_count(timed):
@@ -111,9 +111,10 @@ def test_a_worker_with_a_stuck_loop_is_replaced(timed):
     with server.raw(timeout=10) as client:
         client.send(get(target=b"/block/30"))
         until(lambda: len(re.findall(r"worker (\d+) is ready", server.log())) >= 2, 15, "another worker is ready")
-        assert server.get("/hello/x", timeout=10).status == 200
         first = int(re.findall(r"worker (\d+) is ready", server.log())[0])
         until(lambda: fleet.state(first) is None, 15, "the worker is gone")
+        # Until then it took in connections too.
+        assert server.get("/hello/x", timeout=10).status == 200
 
 
 def test_the_client_that_a_proxy_names_is_told(timed):
@@ -163,13 +164,3 @@ def test_a_worker_whose_task_does_not_end_is_replaced_and_loses_no_other_request
     first, second = re.findall(r"worker (\d+) is ready", server.log())
     until(lambda: fleet.state(int(first)) is None, 15, "the worker is gone")
     assert first != second
-
-
-def test_a_response_that_began_when_the_loop_was_free_again_is_not_cut(timed):
-    """The time is over while the loop is blocked, and its task answers before anybody else has a turn."""
-    server = timed("--request-timeout-grace", "5s")
-    with server.raw() as client:
-        client.send(get(target=b"/block_and_stream/1.5"))
-        response = client.read_response()
-        assert (response.status, response.body) == (200, b"blocked, then waited")
-    assert "cancelled" not in server.log()

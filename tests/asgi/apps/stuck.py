@@ -95,13 +95,41 @@ async def heedless(scope, receive, send, seconds):
     print("heedless is done")
 
 
-async def block_and_stream(scope, receive, send, seconds):
-    """Holds up the loop, and then goes on as it should."""
+async def block_and_tell(scope, receive, send, seconds):
+    """Holds up the loop, and tells what has become of its client."""
     time.sleep(float(seconds))
+    try:
+        await answer(send, b"too late")
+    except OSError:
+        print("send raised OSError")
+    print("receive gave", (await receive())["type"])
+
+
+async def block_and_wait(scope, receive, send, seconds):
+    """Holds up the loop, and then waits as it should."""
+    time.sleep(float(seconds))
+    await wait(scope, receive, send, 30)
+
+
+async def begin_and_block(scope, receive, send, seconds):
+    """Begins its response and then holds up the loop."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"blocked, ", "more_body": True})
-    await inner(0.3)
-    await send({"type": "http.response.body", "body": b"then waited"})
+    await send({"type": "http.response.body", "body": b"first, ", "more_body": True})
+    await inner(0.01)
+    await block_in_response(send, seconds)
+
+
+async def block_in_response(send, seconds):
+    """Holds up the loop within a response."""
+    print("blocking")
+    time.sleep(float(seconds))
+    await send({"type": "http.response.body", "body": b"last"})
+
+
+async def tells(scope, receive, send, name):
+    """A short answer, with a sign that it ran."""
+    print("ran", name)
+    await answer(send, name.encode())
 
 
 async def outlasts(scope, receive, send, seconds):
@@ -140,7 +168,10 @@ app = routed(
         begun,
         stubborn,
         heedless,
-        block_and_stream,
+        block_and_tell,
+        block_and_wait,
+        begin_and_block,
+        tells,
         outlasts,
         answers_cancelled,
         receiving,

@@ -141,7 +141,9 @@ impl<'a> Out<'a> {
     }
 
     pub(super) fn queue(&mut self, piece: Piece) {
-        if let Some(talk) = self.talk() {
+        if let Some(talk) = self.talk()
+            && talk.line.client.takes_output()
+        {
             talk.line.output.push(piece);
         }
     }

@@ -272,7 +272,9 @@ impl Dialogue {
             let mut event_loop = self.shared.event_loop();
             // What was sent before counts as sent.
             event_loop.flush_kept(self.token);
-            if let Some(talk) = event_loop.conns.talk(self.token) {
+            if let Some(talk) = event_loop.conns.talk(self.token)
+                && !self.summary.is_given_up()
+            {
                 if self.reply.until_close {
                     // An ordinary end would look like the end of the body.
                     sys::reset_on_close(talk.socket);
@@ -296,6 +298,10 @@ impl Dialogue {
         let Some(mut request) = self.request.take() else { return };
         if self.shared.config.timed {
             request.timing.ended = sys::monotonic_micros();
+        }
+        if let Some(body) = self.summary.given_up() {
+            (self.reply.status, self.reply.sent) = (LATE.status, body);
+            self.fields.clear();
         }
         self.shared.count_answer();
         self.log_answer(&request);

@@ -1,9 +1,11 @@
 //! What the log says of a request for as long as its application runs.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use pronghorn_proto::encode::RequestFacts;
 
 use crate::client::Client;
 use crate::conn::Phase;
@@ -18,6 +20,11 @@ pub struct Summary {
     /// In milliseconds of the monotonic clock.
     since: u64,
     stage: AtomicU8,
+    facts: RequestFacts,
+    /// The request's identifier, if it has one.
+    id: Option<Box<[u8]>>,
+    /// Its client was answered in the place of the application, with so many bytes of a body.
+    given_up: OnceLock<u64>,
 }
 
 /// How far a request is.
@@ -36,7 +43,14 @@ impl Summary {
     pub(crate) fn new(request: &Request, client: Client, now: u64) -> Self {
         let mut label = Label::default();
         label.note(request, client);
-        Summary { label, since: now, stage: AtomicU8::new(Stage::Waiting as u8) }
+        Summary {
+            label,
+            since: now,
+            stage: AtomicU8::new(Stage::Waiting as u8),
+            facts: RequestFacts::of(&request.head, false),
+            id: request.id().map(Box::from),
+            given_up: OnceLock::new(),
+        }
     }
 
     /// For how long it is under way.
@@ -47,6 +61,29 @@ impl Summary {
     /// In this order requests are told of: first those whose response has not begun, and of each kind the oldest first.
     pub fn rank(&self) -> (bool, u64) {
         (self.stage() > Stage::Running, self.since)
+    }
+
+    /// Whether its client was answered in the place of the application, which is over its time.
+    pub fn is_given_up(&self) -> bool {
+        self.given_up().is_some()
+    }
+
+    /// How many bytes of a body that answer has.
+    pub(crate) fn given_up(&self) -> Option<u64> {
+        self.given_up.get().copied()
+    }
+
+    pub(super) fn note_given_up(&self, body: u64) {
+        // Once, as its deadline passes once.
+        let _ = self.given_up.set(body);
+    }
+
+    pub(super) fn facts(&self) -> RequestFacts {
+        self.facts
+    }
+
+    pub(super) fn id(&self) -> Option<&[u8]> {
+        self.id.as_deref()
     }
 
     /// Method and path.

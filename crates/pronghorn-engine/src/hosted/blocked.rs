@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use log::Level;
 
+use crate::dialogue::Summary;
 use crate::replacement::Reason;
 use crate::shared::Shared;
 use crate::sys;
@@ -17,21 +18,38 @@ const STACK: usize = 256 << 10;
 pub(super) struct Blocked {
     since: u64,
     told_slow: bool,
+    told_overdue: bool,
     told_stuck: bool,
 }
 
 impl Blocked {
     pub(super) fn new() -> Self {
-        Blocked { since: sys::monotonic_millis(), told_slow: false, told_stuck: false }
+        Blocked {
+            since: sys::monotonic_millis(),
+            told_slow: false,
+            told_overdue: false,
+            told_stuck: false,
+        }
     }
 
-    /// Tells of what is due by now. `a_request_is_slow`: one has waited for its answer for longer than is usual.
-    pub(super) fn look(&mut self, shared: &Arc<Shared>, a_request_is_slow: bool) {
+    /// Tells of what is due by now. `a_request_is_slow`: one has waited for its answer for longer than is usual. `given_up`: those that
+    /// were answered in the host's place.
+    pub(super) fn look(
+        &mut self,
+        shared: &Arc<Shared>,
+        a_request_is_slow: bool,
+        given_up: &[Arc<Summary>],
+    ) {
         let age = Duration::from_millis(sys::monotonic_millis().saturating_sub(self.since));
         let deadlines = &shared.config.deadlines;
         let is_slow = deadlines.slow_request.is_some_and(|slow| a_request_is_slow || age >= slow);
         if is_slow && !std::mem::replace(&mut self.told_slow, true) {
             tell(shared, age.max(deadlines.slow_request.unwrap_or_default()));
+        }
+        given_up.iter().for_each(|request| tell_given_up(request));
+        if !given_up.is_empty() && !std::mem::replace(&mut self.told_overdue, true) {
+            let age = age.max(deadlines.request.unwrap_or_default());
+            report(shared, Level::Error, text(age, "request-timeout"));
         }
         let most = deadlines.request.map(|most| most + deadlines.request_grace);
         if most.is_some_and(|most| age >= most) && !std::mem::replace(&mut self.told_stuck, true) {
@@ -51,12 +69,22 @@ impl Blocked {
 }
 
 fn tell(shared: &Arc<Shared>, age: Duration) {
-    let text = format!(
-        "the event loop is blocked for {:.1} s, longer than slow-request: no other request goes on meanwhile. \
+    report(shared, Level::Warn, text(age, "slow-request"));
+}
+
+fn text(age: Duration, setting: &str) -> String {
+    format!(
+        "the event loop is blocked for {:.1} s, longer than {setting}: no other request goes on meanwhile. \
          Await, or use a thread, where the application waits or computes.",
         age.as_secs_f64()
+    )
+}
+
+fn tell_given_up(request: &Summary) {
+    log::error!(
+        "{request}: runs for {:.1} s, longer than request-timeout allows; the event loop is blocked, its client got 504.",
+        request.age().as_secs_f64()
     );
-    report(shared, Level::Warn, text);
 }
 
 /// Says so, and what the event loop is doing. To see that takes the interpreter's lock, so another thread does it.

@@ -128,8 +128,11 @@ impl Hosted {
             let (found, progress) = self.thread.host_step();
             match found {
                 Some(Found::Begun(begun)) => {
-                    let dialogue = Dialogue::new(self.shared.clone(), begun);
-                    return Some(Occurrence::Begun(Box::new(dialogue)));
+                    let dialogue = Box::new(Dialogue::new(self.shared.clone(), begun));
+                    if !dialogue.summary().is_given_up() {
+                        return Some(Occurrence::Begun(dialogue));
+                    }
+                    dialogue.end();
                 }
                 Some(Found::Stirred(token)) => return Some(Occurrence::Stirred(slot(token))),
                 Some(Found::Late(token, late)) => {

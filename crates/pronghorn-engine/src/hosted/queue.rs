@@ -1,9 +1,10 @@
 //! What the loop has found for the host: it stays here until the host takes its turn.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::conn::Token;
-use crate::dialogue::Begun;
+use crate::dialogue::{Begun, Summary};
 use crate::event_loop::EventLoop;
 
 /// So many requests and messages are read before the first of them runs: what reading takes of the processor's caches is then taken once.
@@ -16,6 +17,8 @@ pub(crate) struct ForHost {
     stirred: VecDeque<Token>,
     /// Dialogues that time has run out for.
     late: VecDeque<(Token, Late)>,
+    /// Requests that were answered in its place, as it is stuck.
+    pub(crate) given_up: Vec<Arc<Summary>>,
     /// The host looks at all of this before it waits again.
     in_turn: bool,
     /// The host has to be told that there is something.
@@ -102,6 +105,11 @@ impl EventLoop {
     /// Whether the host has not heard of a request that takes long.
     pub(super) fn host_is_late(&self) -> bool {
         self.for_host.as_ref().is_some_and(|host| !host.late.is_empty())
+    }
+
+    /// The requests that were answered in the host's place since this was asked last.
+    pub(super) fn take_given_up(&mut self) -> Vec<Arc<Summary>> {
+        self.for_host.as_mut().map(|host| std::mem::take(&mut host.given_up)).unwrap_or_default()
     }
 
     /// What the host is to look at next.

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::blocked::Blocked;
+use crate::dialogue::Summary;
 use crate::event_loop::HOST;
 use crate::shared::Shared;
 use crate::sys::{self, Bell, Interest, Ready};
@@ -127,8 +128,8 @@ impl Post {
         let was_watched = also.is_some_and(|fd| shared.selector.remove(fd).is_ok());
         let (mut events, mut blocked) = (Vec::new(), Blocked::new());
         while self.turns() == turns && !self.is_over() {
-            let Turn { mut limit, left_work, is_late } = take_turn(shared, &mut events);
-            blocked.look(shared, is_late);
+            let Turn { mut limit, left_work, is_late, given_up } = take_turn(shared, &mut events);
+            blocked.look(shared, is_late, &given_up);
             limit = blocked.wait(shared).map_or(limit, |due| limit.min(due));
             if left_work {
                 // The host may wait for the very events that were taken. Woken, it may find nothing again, so this is repeated.
@@ -183,6 +184,8 @@ struct Turn {
     left_work: bool,
     /// Among that, a request that takes long.
     is_late: bool,
+    /// Requests that were answered in the host's place.
+    given_up: Vec<Arc<Summary>>,
 }
 
 fn has_events(shared: &Shared) -> bool {
@@ -208,9 +211,10 @@ fn take_turn(shared: &Shared, events: &mut Vec<Ready>) -> Turn {
     let rings = event_loop.rings_bell();
     let left_work = event_loop.host_has_work() || event_loop.called.needs_leader();
     let is_late = event_loop.host_is_late();
+    let given_up = event_loop.take_given_up();
     drop(event_loop);
     if rings {
         shared.ring();
     }
-    Turn { limit, left_work, is_late }
+    Turn { limit, left_work, is_late, given_up }
 }

@@ -87,6 +87,7 @@ pub(super) fn all_of_host(under_way: &UnderWay, has_tasks: bool, stacks: &[Stack
 fn write_request(text: &mut String, RequestTask { request, stack }: &RequestTask) {
     let stage = match request.stage() {
         Stage::Waiting => ", waits for the event loop",
+        Stage::Running if request.is_given_up() => ", its client got 504",
         Stage::Running => "",
         Stage::Responding => ", its response has begun",
         Stage::Outlasting => ", its response has ended and its task goes on",

@@ -19,7 +19,7 @@ impl Host {
     pub(super) fn late(self: &Rc<Self>, py: Python<'_>, slot: Slot, late: Late) {
         let Some((call, task)) = self.find(py, slot) else { return };
         let (http, task) = (call.http(), task.bind(py));
-        if late != Late::ClientGone && !http.is_open() {
+        if late != Late::ClientGone && !http.is_open() && !http.summary().is_given_up() {
             // Its response has begun meanwhile.
             return;
         }

@@ -68,6 +68,9 @@ impl EventLoop {
         }
         if request {
             self.count_timeout(Timeout::Request);
+            if !self.attached {
+                self.give_up(token);
+            }
             self.for_host(|host| host.late(token, Late::Overdue));
         } else if slow {
             self.for_host(|host| host.late(token, Late::Slow));

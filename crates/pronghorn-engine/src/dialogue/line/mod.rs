@@ -3,6 +3,7 @@
 
 mod body;
 mod due;
+mod give_up;
 mod host;
 
 use std::mem;
