@@ -46,6 +46,10 @@ pub(crate) struct Shared {
     pub(crate) drain_at: AtomicU64,
     /// The drain is to be over soon.
     pub(crate) hurried: AtomicBool,
+    /// The drain takes longer than it may: what the host has left is to be ended.
+    pub(crate) is_overdue: AtomicBool,
+    /// Connections were left then.
+    pub(crate) is_cut: AtomicBool,
     event_loop: Mutex<EventLoop>,
     sched: Mutex<Sched<Job>>,
 }
@@ -77,6 +81,8 @@ impl Shared {
             draining: AtomicBool::new(false),
             drain_at: AtomicU64::new(0),
             hurried: AtomicBool::new(false),
+            is_overdue: AtomicBool::new(false),
+            is_cut: AtomicBool::new(false),
             event_loop: Mutex::new(event_loop),
             sched: Mutex::new(sched),
         }

@@ -266,7 +266,8 @@ impl Dialogue {
         self.shared.event_loop().body_fault(self.token)
     }
 
-    pub(super) fn abort(&mut self) {
+    /// Ends the response where it is, and the connection.
+    pub fn abort(&mut self) {
         self.reply.stage = Stage::Done;
         {
             let mut event_loop = self.shared.event_loop();

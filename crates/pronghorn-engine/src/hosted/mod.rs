@@ -6,6 +6,7 @@ mod stand_in;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +19,7 @@ use crate::dialogue::Dialogue;
 use crate::event_loop::{HOST, Progress};
 use crate::metrics::WorkerState;
 use crate::replacement::Reason;
-use crate::sched::{EngineThread, FIRST, LAST_WORDS};
+use crate::sched::{EngineThread, FIRST, LAST_WORDS, cut};
 use crate::server::Server;
 use crate::shared::Shared;
 use crate::sys::{self, Bell, Interest};
@@ -155,7 +156,12 @@ impl Hosted {
         self.shared.sched().stopping()
     }
 
-    /// Ends what watches over the host, which is attached.
+    /// Whether the drain takes longer than it may: what is left is to be ended now.
+    pub fn is_overdue(&self) -> bool {
+        self.shared.is_overdue.load(Ordering::Relaxed)
+    }
+
+    /// Ends what watches over the host, which is attached. If connections were cut, this ends the process.
     pub fn end(mut self) {
         self.thread.end_hosted();
         self.stand_in.dismiss();
@@ -166,6 +172,9 @@ impl Hosted {
         let _ = self.watchdog_ended.recv_timeout(LAST_WORDS);
         self.shared.handler.attach();
         drop(self.thread);
+        if self.shared.is_cut.load(Ordering::Relaxed) {
+            cut(&self.shared.config, self.shared.hurried.load(Ordering::Relaxed));
+        }
         self.shared.config.close_logs();
     }
 

@@ -1,9 +1,11 @@
 //! Ending: orders, the drain, and what happens when it takes too long.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::thread::EngineThread;
+use crate::config::Config;
 use crate::control::{Given, Order};
 use crate::event_loop::EventLoop;
 use crate::sys;
@@ -67,14 +69,29 @@ impl EngineThread {
         self.change_loop(|event_loop| event_loop.begin_drain(hurried.then_some(QUICK)));
         let event_loop = self.shared.event_loop();
         let overdue = event_loop.now >= event_loop.drain_until;
+        let overdue = overdue && self.shared.orders.own_the_process();
+        if overdue && self.shared.host.get().is_some() {
+            return self.end_host(event_loop);
+        }
         let (queued, outside) = self.shared.sched().load();
         if queued == 0 && outside == 0 && event_loop.conns.len() == 0 {
             drop(event_loop);
             return self.stop_all();
         }
-        if overdue && self.shared.orders.own_the_process() {
-            cut(&event_loop, hurried);
+        if overdue {
+            tell_cut(&event_loop, hurried);
+            cut(&event_loop.config, hurried);
         }
+    }
+
+    /// The host has tasks to end, and an application to shut down, before the process ends.
+    fn end_host(&self, event_loop: MutexGuard<'_, EventLoop>) {
+        self.shared.is_overdue.store(true, Ordering::Relaxed);
+        if event_loop.conns.len() > 0 && !self.shared.is_cut.swap(true, Ordering::Relaxed) {
+            tell_cut(&event_loop, self.shared.hurried.load(Ordering::Relaxed));
+        }
+        drop(event_loop);
+        self.stop_all();
     }
 
     /// How long a wait may be so that the beginning of a drain that is put off, and the end of one that has begun, is noticed.
@@ -93,15 +110,18 @@ impl EngineThread {
     }
 }
 
-/// Ends the process with what is still in flight.
-fn cut(event_loop: &EventLoop, hurried: bool) -> ! {
+fn tell_cut(event_loop: &EventLoop, hurried: bool) {
     let busy = event_loop.conns.len();
     if hurried {
         log::warn!("stopped at once; connections still busy, which are cut: {busy}");
     } else {
         log::error!("the graceful timeout is over; connections still busy, which are cut: {busy}");
     }
-    event_loop.config.close_logs();
+}
+
+/// Ends the process with what is still in flight.
+pub(crate) fn cut(config: &Config, hurried: bool) -> ! {
+    config.close_logs();
     log::logger().flush();
     // Who stops a server at once has been told, and wants it so.
     sys::exit_now(if hurried { 0 } else { OVERDUE })

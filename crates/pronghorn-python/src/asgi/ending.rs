@@ -2,7 +2,7 @@
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use pyo3::{
@@ -14,8 +14,21 @@ use pyo3::{
 use super::{await_stack::await_stack, event_loop::EventLoop};
 use crate::app;
 
+/// What the tasks of requests that are cut get to end, even if no time is left.
+const LEAST_OF_TASKS: Duration = Duration::from_millis(500);
+
+/// What the end of the loop gets.
+const LEAST: Duration = Duration::from_millis(200);
+
+/// Waits for tasks that were cancelled as their requests are cut. What does not end is told of with the others, at the end of the loop.
+pub(super) fn wait_for_cut(event_loop: &EventLoop<'_>, tasks: &[Bound<'_, PyAny>]) {
+    let waited = wait(event_loop, tasks, Instant::now() + LEAST_OF_TASKS, ALL);
+    succeeded(event_loop, waited.map(|left| left.is_empty()));
+}
+
 /// Ends the loop by `deadline`; see [`EventLoop::end`].
 pub(super) fn end(event_loop: &EventLoop<'_>, deadline: Instant) {
+    let deadline = deadline.max(Instant::now() + LEAST);
     let steps = [cancel_tasks, end_generators, end_executor];
     let mut is_empty = true;
     for step in steps {

@@ -97,8 +97,10 @@ impl Host {
 
     /// Whether the server has drained, and no task of a request is left that may still end in time.
     pub(super) fn is_over(&self) -> bool {
-        let is_late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
-        let has_drained = self.hosted.borrow().as_ref().is_none_or(Hosted::is_over);
+        let hosted = self.hosted.borrow();
+        let is_late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
+            || hosted.as_ref().is_some_and(Hosted::is_overdue);
+        let has_drained = hosted.as_ref().is_none_or(Hosted::is_over);
         has_drained && (is_late || self.running.borrow().is_empty())
     }
 
@@ -311,6 +313,21 @@ impl Host {
         if let Some(hosted) = self.hosted.take() {
             hosted.end();
         }
+    }
+
+    /// Cuts the requests that are left, and cancels their tasks, which are given.
+    pub(super) fn cut<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        let running: Vec<_> = {
+            let running = self.running.borrow();
+            running.values().map(|one| (one.call.clone(), one.task.clone_ref(py))).collect()
+        };
+        let cancel = |(call, task): (Rc<Call<Either>>, Py<PyAny>)| {
+            call.http().cut();
+            let task = task.into_bound(py);
+            self.settle(py, task.call_method0(intern!(py, "cancel")).map(drop));
+            task
+        };
+        running.into_iter().map(cancel).collect()
     }
 
     /// The engine's part, while the host serves.

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use super::{
     drain::{Announcement, Drain},
+    ending,
     engine::Engine,
     event_loop::EventLoop,
     handler::AsgiHandler,
@@ -90,6 +91,7 @@ impl<'py> Serving<'py> {
         let deadline =
             host.deadline().unwrap_or_else(|| Instant::now() + settings.graceful_timeout);
         let left = event_loop.disconnect(&engine);
+        ending::wait_for_cut(&event_loop, &host.cut(py));
         lifespan.shut_down(&event_loop, deadline);
         drop(engine);
         event_loop.end(deadline);

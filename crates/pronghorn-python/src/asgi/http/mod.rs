@@ -136,6 +136,14 @@ impl Http {
         }
     }
 
+    /// There is no more time for it.
+    pub(super) fn cut(&self) {
+        self.is_gone.set(true);
+        if let Some(dialogue) = &mut *self.dialogue.borrow_mut() {
+            dialogue.abort();
+        }
+    }
+
     /// The dialogue, for as long as no Python code runs.
     ///
     /// # Errors
@@ -187,8 +195,7 @@ impl Conversation for Http {
     fn receive<'py>(&self, py: Python<'py>) -> PyResult<Outcome<'py>> {
         let event = match self.dialogue.borrow_mut().as_deref_mut() {
             Some(dialogue) if !self.is_dismissed.get() => self.events.next(py, dialogue)?,
-            Some(_) => return self.events.outcome(py, Event::Disconnect),
-            None => Event::Disconnect,
+            Some(_) | None => Event::Disconnect,
         };
         if matches!(event, Event::Disconnect) && self.stage.get() != Response::Complete {
             self.is_gone.set(true);

@@ -121,7 +121,8 @@ impl<'py> Lifespan<'py> {
         self.announce_shutdown();
         let Some(running) = self.running.filter(Running::is_shutting_down) else { return };
         let deadline = deadline.max(Instant::now() + LEAST_SHUTDOWN);
-        match running.outcome(event_loop, deadline) {
+        let outcome = running.outcome(event_loop, deadline);
+        match outcome.and_then(|outcome| running.with_last_words(event_loop, outcome)) {
             Ok(outcome) => tell_shutdown(event_loop.py(), outcome),
             Err(error) => tell_shutdown(event_loop.py(), Outcome::Raised(error)),
         }

@@ -429,7 +429,7 @@ const OF_USE: u64 = 1_000;
 const PACE: u64 = 1_000;
 
 /// What a worker may take to end beyond its own deadline.
-const MARGIN: u64 = 1_000;
+const MARGIN: u64 = 2_000;
 
 #[cfg(test)]
 mod tests;
