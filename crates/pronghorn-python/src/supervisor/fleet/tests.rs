@@ -143,10 +143,10 @@ fn a_drain_that_takes_too_long_is_cut() {
     let mut fleet = serving(1);
     fleet.end(Ending::Graceful, 0);
     assert_eq!(fleet.advance(0), [Action::Drain(1)]);
-    assert_eq!(fleet.advance(30_999), []);
-    assert_eq!(fleet.advance(31_000), [Action::Kill(1)]);
+    assert_eq!(fleet.advance(31_999), []);
+    assert_eq!(fleet.advance(32_000), [Action::Kill(1)]);
     assert!(!fleet.is_starting(1));
-    assert_eq!(fleet.ended(1, 31_001), End::Cut);
+    assert_eq!(fleet.ended(1, 32_001), End::Cut);
     assert!(fleet.is_over());
 }
 
@@ -157,7 +157,7 @@ fn a_quick_end_hurries_a_graceful_one() {
     fleet.end(Ending::Quick, 5);
     fleet.end(Ending::Graceful, 6);
     assert_eq!(fleet.advance(6), [Action::Drain(1), Action::Stop(1)]);
-    assert_eq!(fleet.next_time(), Some(2_005));
+    assert_eq!(fleet.next_time(), Some(3_005));
     fleet.kill_all(7);
     assert_eq!(fleet.advance(7), [Action::Kill(1)]);
 }
