@@ -1,9 +1,9 @@
-//! Memory of a process that only waits.
+//! Memory that a process needs no more.
 #![allow(unsafe_code)]
 
 /// Gives the pages of program text and other files that nothing has changed back to the kernel: they are read again when needed.
 ///
-/// A process that only waits has no use for what its start needed.
+/// What a process does from some time on may have no use for what its start needed.
 pub fn forget_clean_pages() {
     let Ok(smaps) = std::fs::read_to_string("/proc/self/smaps") else { return };
     for (start, length) in clean_file_ranges(&smaps) {

@@ -46,6 +46,8 @@ type Notice = (Arc<Slot>, Finding, Seen);
 
 impl Watchdog {
     fn run(mut self) {
+        // What importing and starting took of memory for program text, serving does not need.
+        sys::forget_clean_pages();
         let shared = self.shared.clone();
         let watch = &shared.watch;
         while !watch.stopping.load(Ordering::Relaxed) {
