@@ -13,9 +13,10 @@ def run(
     threads: int | None = None,
     **settings: object,
 ) -> None:
-    """Serve a WSGI or ASGI application until INT or TERM, then let running requests end and return.
+    """Serve a WSGI or ASGI application over HTTP/1.1 and WebSocket until INT or TERM, then return.
 
-    Call it from the main thread.
+    TERM lets running requests end, for up to `graceful_timeout`; INT cuts them after a second. Call it from the main
+    thread.
 
     Args:
         app: The application, or its name: "module:attribute" or "module:factory()".

@@ -30,6 +30,23 @@ def test_help_goes_to_standard_output(command):
     assert done.stderr == ""
 
 
+ABOUT = "Serve a WSGI or ASGI application over HTTP/1.1 and WebSocket"
+
+
+def test_help_and_manual_page_say_what_is_served_and_what_signals_do(command):
+    for text in (command("--help").stdout, command("--man").stdout):
+        assert ABOUT in text
+        assert "TERM lets running requests end" in text
+        assert "INT cuts them after a second" in text
+
+
+def test_the_docstring_of_run_says_the_same():
+    text = " ".join(pronghorn.run.__doc__.split())
+    assert text.startswith(ABOUT)
+    assert "TERM lets running requests end" in text
+    assert "INT cuts them after a second" in text
+
+
 def test_a_reader_that_stops_is_no_error(folder):
     shell = f"{sys.executable} -m pronghorn --help | head -1"
     done = subprocess.run(shell, shell=True, cwd=folder, capture_output=True, text=True, timeout=30)

@@ -11,7 +11,7 @@ pub fn command() -> Command {
         ArgGroup::new("actions").args(actions.iter().map(Arg::get_id).cloned().collect::<Vec<_>>());
     Command::new("pronghorn")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Serve a WSGI application over HTTP/1.1.")
+        .about("Serve a WSGI or ASGI application over HTTP/1.1 and WebSocket.")
         .after_help(AFTER_HELP)
         .no_binary_name(true)
         .disable_version_flag(true)
@@ -120,4 +120,6 @@ const HEADING: &str = "Instead of serving";
 
 const AFTER_HELP: &str = "\
 Every setting is also a variable (--max-body is PRONGHORN_MAX_BODY) and a key of the settings file (max-body).
-A flag wins over a variable, a variable over the file. INT and TERM let running requests end; a second INT stops at once.";
+A flag wins over a variable, a variable over the file.
+
+TERM lets running requests end, for up to --graceful-timeout; INT cuts them after a second; a second INT stops at once.";
