@@ -12,6 +12,8 @@ import functools
 def app(environ, start_response): ...
 def make(): return app
 def gives_none(): pass
+async def makes_later(): return app
+async def speaks(scope, receive, send): ...
 def raises(): raise KeyError("SETTING")
 class Application:
     def __call__(self, environ, start_response): ...
@@ -95,6 +97,14 @@ def test_what_can_be_served(command, arguments):
         ("good:text()", "good:text is no factory. It is of type str, which cannot be called."),
         ("good:make", "good:make takes no arguments, so it looks like a factory."),
         ("good:gives_none()", "the factory good:gives_none gave None."),
+        (
+            "good:makes_later()",
+            "the factory good:makes_later gives a coroutine, as an async def does, which the server does not await. "
+            "Make it a plain def that returns the application.\n",
+        ),
+        ("good:app()", "good:app is no factory, which is called without arguments. It takes two arguments, as a WSGI "),
+        ("good:speaks()", "good:speaks is no factory, which is called without arguments. It takes three arguments, as "),
+        ("good:instance()", "good:instance is no factory, which is called without arguments. It takes two arguments, "),
     ],
 )
 def test_what_cannot_be_served_is_one_line_and_status_1(command, folder, app, message):

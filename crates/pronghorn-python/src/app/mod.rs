@@ -3,6 +3,7 @@
 mod check;
 mod double;
 mod explain;
+mod factory;
 mod interface;
 mod signature;
 
@@ -94,7 +95,7 @@ pub fn load(
         py.import(&*spec.module).map_err(|error| explain::import(py, spec, &app_dir, &error))?;
     check_origin(&module, spec, &app_dir)?;
     let found = find(&module, spec)?;
-    let application = if spec.factory { call_factory(&found)? } else { found.object };
+    let application = if spec.factory { factory::call(&found)? } else { found.object };
     recognize(application, &found.name, choice)
 }
 
@@ -181,24 +182,4 @@ fn attribute<'py>(
             Err(explain::raised(object.py(), &doing, &error))
         }
     }
-}
-
-fn call_factory<'py>(factory: &Found<'py>) -> Result<Bound<'py, PyAny>, StartError> {
-    let name = &factory.name;
-    if !factory.object.is_callable() {
-        let kind = explain::type_name(&factory.object);
-        return Err(StartError::new(format!(
-            "{name} is no factory. It is of type {kind}, which cannot be called. Leave out () and --factory to \
-             serve it itself."
-        )));
-    }
-    let application = factory.object.call0().map_err(|error| {
-        explain::raised(factory.object.py(), &format!("calling the factory {name}"), &error)
-    })?;
-    if application.is_none() {
-        return Err(StartError::new(format!(
-            "the factory {name} gave None. It has to return the application. Check that it ends with return."
-        )));
-    }
-    Ok(application)
 }
