@@ -108,7 +108,7 @@ def test_what_can_be_served(command, arguments):
     ],
 )
 def test_what_cannot_be_served_is_one_line_and_status_1(command, folder, app, message):
-    done = command(app)
+    done = command("--port", "0", app)
     assert done.returncode == 1
     assert done.stderr.startswith("pronghorn: error: " + message.format(folder=folder.resolve()))
     assert done.stderr.count("\n") == 1
@@ -147,7 +147,7 @@ def test_what_cannot_be_served_is_one_line_and_status_1(command, folder, app, me
     ],
 )
 def test_what_raises_is_shown_with_its_traceback(command, app, message, last):
-    done = command(app)
+    done = command("--port", "0", app)
     assert done.returncode == 1
     assert done.stderr.startswith(f"pronghorn: error: {message}")
     assert done.stderr.rstrip().splitlines()[-1] == last
@@ -157,23 +157,23 @@ def test_what_raises_is_shown_with_its_traceback(command, app, message, last):
 
 
 def test_a_cause_is_part_of_the_traceback(command):
-    done = command("chained")
+    done = command("--port", "0", "chained")
     assert "KeyError: 'inner'" in done.stderr
     assert "The above exception was the direct cause" in done.stderr
 
 
 def test_a_syntax_error_shows_the_line(command, folder):
-    done = command("syntax")
+    done = command("--port", "0", "syntax")
     assert done.returncode == 1
     assert done.stderr.startswith("pronghorn: error: the application syntax could not be imported. SyntaxError:")
     assert f'File "{folder.resolve()}/syntax.py", line 2\n    def app(:\n' in done.stderr
 
 
 def test_a_module_with_the_name_of_one_of_python_s_is_told(command, folder):
-    done = command("--app-dir", "nested", "site:app")
+    done = command("--port", "0", "--app-dir", "nested", "site:app")
     own = folder.resolve() / "nested" / "site.py"
     assert done.stderr.startswith(f"pronghorn: error: the module site in {own} cannot be imported. {site.__file__} has")
-    done = command("time:app")
+    done = command("--port", "0", "time:app")
     own = folder.resolve() / "time" / "__init__.py"
     message = f"the module time in {own} cannot be imported. A module of Python itself has the same name"
     assert done.stderr.startswith(f"pronghorn: error: {message}")

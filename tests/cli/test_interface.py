@@ -224,7 +224,7 @@ def test_a_factory_and_a_class_without_arguments_give_what_they_return(command):
 
 
 def test_an_object_given_to_run_is_looked_at_too(interpreter):
-    done = interpreter("from pronghorn import run\nfrom asgi import function\nrun(function, interface='wsgi')")
+    done = interpreter("from pronghorn import run\nfrom asgi import function\nrun(function, interface='wsgi', port=0)")
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last.startswith("RuntimeError: the object given to run() is an ASGI application, which takes scope, receive")

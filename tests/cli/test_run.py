@@ -11,8 +11,8 @@ import pytest
         ("run(app, max_body='1MB')", 'ValueError: max_body="1MB" is not valid. MB may mean 1000 or 1024: write 1MiB'),
         ("run(app, bind=[])", 'ValueError: bind="" is not valid. Expected at least one address.'),
         ("run('hello.py')", 'ValueError: app="hello.py" is not valid. Expected a module, not a path: write hello.'),
-        ("run('hello:ap')", 'RuntimeError: hello has no attribute "ap". Did you mean app?'),
-        ("run(5)", "RuntimeError: the object given to run() is no application. It is of type int"),
+        ("run('hello:ap', port=0)", 'RuntimeError: hello has no attribute "ap". Did you mean app?'),
+        ("run(5, port=0)", "RuntimeError: the object given to run() is no application. It is of type int"),
         ("run(app, config='none.toml')", "ValueError: cannot read none.toml. It does not exist. Check config."),
     ],
 )
