@@ -47,6 +47,11 @@ except KeyError as error:
     "nested/__init__.py": "",
     "nested/alone.py": "def app(environ, start_response): ...\n",
     "nested/site.py": "",
+    "package/main.py": "raise SystemExit('imported')\n",
+    "project/__init__.py": "",
+    "project/urls.py": "",
+    "project/wsgi.py": "",
+    "empty/urls.py": "",
     "time/__init__.py": "",
 }
 
@@ -88,7 +93,25 @@ def test_what_can_be_served(command, arguments):
     [
         ("goood", "there is no module goood. It is neither in {folder} nor installed. Did you mean good?"),
         ("unheard.of", "there is no module unheard.of. It is neither in {folder} nor installed. Give the folder"),
-        ("good.part", "there is no module good.part."),
+        ("good.part", "there is no module good.part. It is neither in {folder} nor installed. Give the folder"),
+        ("good.app", "there is no module good.app. It is neither in {folder} nor installed. Did you mean good:app?"),
+        ("good.ap", "there is no module good.ap. It is neither in {folder} nor installed. Did you mean good:app?"),
+        (
+            "package:app",
+            'package has no attribute "app". package is the folder {folder}/package. Did you mean package.main:',
+        ),
+        (
+            "project:app",
+            'project has no attribute "app". project is the folder {folder}/project. Did you mean project.wsgi:',
+        ),
+        (
+            "project",
+            'project has neither "application" nor "app". project is the folder {folder}/project. Did you mean project.wsgi?',
+        ),
+        (
+            "empty:app",
+            'empty has no attribute "app". empty is the folder {folder}/empty. Name a module in it, as in empty.',
+        ),
         ("good:ap", 'good has no attribute "ap". Did you mean app?'),
         ("good:Namespace.ap", 'good:Namespace has no attribute "ap". Did you mean app?'),
         ("lonely:xyz", 'lonely has no attribute "xyz". Is it lonely:serve_it?'),
@@ -103,7 +126,10 @@ def test_what_can_be_served(command, arguments):
             "Make it a plain def that returns the application.\n",
         ),
         ("good:app()", "good:app is no factory, which is called without arguments. It takes two arguments, as a WSGI "),
-        ("good:speaks()", "good:speaks is no factory, which is called without arguments. It takes three arguments, as "),
+        (
+            "good:speaks()",
+            "good:speaks is no factory, which is called without arguments. It takes three arguments, as ",
+        ),
         ("good:instance()", "good:instance is no factory, which is called without arguments. It takes two arguments, "),
     ],
 )

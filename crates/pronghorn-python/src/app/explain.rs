@@ -7,14 +7,14 @@ use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 
-use super::StartError;
 use super::interface::{Role, role_of};
+use super::{StartError, nearby};
 use crate::settings::{AppSpec, nearest};
 
 /// Why importing the module of `spec` failed.
 pub(super) fn import(py: Python<'_>, spec: &AppSpec, app_dir: &Path, error: &PyErr) -> StartError {
     if is_missing_itself(py, &spec.module, error) {
-        return no_module(spec, app_dir);
+        return no_module(py, spec, app_dir);
     }
     let module = &spec.module;
     let hint = match error {
@@ -118,10 +118,11 @@ fn is_import_machinery(file: &Bound<'_, PyAny>) -> bool {
     file.extract::<String>().is_ok_and(|file| file.starts_with("<frozen importlib"))
 }
 
-fn no_module(spec: &AppSpec, app_dir: &Path) -> StartError {
+fn no_module(py: Python<'_>, spec: &AppSpec, app_dir: &Path) -> StartError {
     let module = &spec.module;
     let here = modules_in(app_dir);
-    let hint = match nearest(module, here.iter().map(String::as_str)) {
+    let alike = || nearest(module, here.iter().map(String::as_str)).map(str::to_owned);
+    let hint = match nearby::with_colon(py, spec).or_else(alike) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => "Give the folder that holds it as --app-dir.".to_owned(),
     };
@@ -143,7 +144,7 @@ fn module_name(path: &Path) -> Option<String> {
     (is_module || is_package).then(|| name.to_owned())
 }
 
-fn public_names(object: &Bound<'_, PyAny>) -> Vec<String> {
+pub(super) fn public_names(object: &Bound<'_, PyAny>) -> Vec<String> {
     let names = object.dir().and_then(|names| names.extract::<Vec<String>>()).unwrap_or_default();
     names.into_iter().filter(|name| !name.starts_with('_')).collect()
 }
@@ -153,7 +154,8 @@ fn callables_hint(object: &Bound<'_, PyAny>, spec: &AppSpec, names: &[String]) -
     let candidates: Vec<String> =
         names.iter().filter_map(|name| candidate(object, name, module)).take(5).collect();
     match candidates.as_slice() {
-        [] => format!("Name the callable, as in {module}:NAME."),
+        [] => nearby::in_package(object, spec)
+            .unwrap_or_else(|| format!("Name the callable, as in {module}:NAME.")),
         [one] => format!("Is it {module}:{one}?"),
         several => format!("Is it one of {}? Write {module}:NAME.", several.join(", ")),
     }

@@ -5,6 +5,7 @@ mod double;
 mod explain;
 mod factory;
 mod interface;
+mod nearby;
 mod signature;
 
 use std::fmt;

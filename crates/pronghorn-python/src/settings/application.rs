@@ -47,10 +47,17 @@ fn check(module: &str, attribute: Option<&str>) -> Result<(), String> {
 /// A path was typed where Python takes a module's name.
 fn file_name(path: &str, attribute: Option<&str>) -> String {
     let stem = path.trim_end_matches(".py").trim_end_matches('/');
+    let may_have_attribute = attribute.is_none() && !path.ends_with(".py") && !path.ends_with('/');
     let suffix = attribute.map(|name| format!(":{name}")).unwrap_or_default();
     match stem.rsplit_once('/') {
         Some((folder, name)) if stem.starts_with(['/', '.']) => {
             format!("expected a module, not a path: write --app-dir {folder} {name}{suffix}")
+        }
+        Some((folder, name)) if may_have_attribute => {
+            let module = folder.replace('/', ".");
+            format!(
+                "expected a module, not a path: write {module}:{name}, or {module}.{name} if {name} is a module"
+            )
         }
         _ => format!("expected a module, not a path: write {}{suffix}", stem.replace('/', ".")),
     }
@@ -103,6 +110,11 @@ mod tests {
             ("wiki:make(1)", "a factory is called without arguments: write MODULE:FACTORY()"),
             ("wiki.py:app", "expected a module, not a path: write wiki:app"),
             ("site/wiki.py", "expected a module, not a path: write site.wiki"),
+            ("site/wiki:app", "expected a module, not a path: write site.wiki:app"),
+            (
+                "site/wiki",
+                "expected a module, not a path: write site:wiki, or site.wiki if wiki is a module",
+            ),
             ("./wiki.py:app", "expected a module, not a path: write --app-dir . wiki:app"),
             (
                 "/srv/x/wiki.py:app",
