@@ -164,6 +164,31 @@ def test_a_right_choice_changes_nothing_and_decides_what_nothing_tells(command, 
         assert done.stdout.endswith(f" Its interface is {interface}.\n")
 
 
+UVLOOPS = {
+    "missing": (
+        'raise ModuleNotFoundError("No module named uvloop", name="uvloop")\n',
+        "loop is uvloop, which is not installed for ",
+    ),
+    "broken": ('raise OSError("disk")\n', "importing uvloop failed. OSError: disk."),
+}
+
+
+@pytest.mark.parametrize("uvloop", UVLOOPS)
+def test_a_check_says_of_the_event_loop_what_the_start_would_say(command, folder, uvloop):
+    source, message = UVLOOPS[uvloop]
+    (folder / "uvloop.py").write_text(source)
+    arguments = ("--loop", "uvloop", "asgi:function")
+    checked, started = command("--check-config", *arguments), command("--no-supervisor", "--port", "0", *arguments)
+    assert (checked.returncode, started.returncode) == (1, 1)
+    assert checked.stderr.startswith(f"pronghorn: error: {message}"), checked.stderr
+    assert checked.stderr in started.stderr
+
+
+def test_a_wsgi_application_needs_no_event_loop(command, folder):
+    (folder / "uvloop.py").write_text(UVLOOPS["missing"][0])
+    assert command("--check-config", "--loop", "uvloop", "wsgi:function").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("app", "choice", "message"),
     [

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::alone::serve_alone;
-use crate::app::{self, StartError};
+use crate::app::{self, Interface, StartError};
 use crate::cli::{self, Action};
 use crate::configuration::{Configuration, Source};
 use crate::environ;
@@ -95,6 +95,9 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> Result<i32, Failure> {
     if action == Action::CheckConfig {
         let application = configuration.load(py)?;
         access_log::check(&configuration.settings)?;
+        if application.interface == Interface::Asgi {
+            asgi::check(py, configuration.settings.r#loop)?;
+        }
         let interface = application.interface.name();
         let told = format!(
             "The settings are valid and the application can be imported. Its interface is {interface}.\n"

@@ -137,6 +137,14 @@ impl<'py> EventLoop<'py> {
     }
 }
 
+/// Whether the loop that is asked for is there.
+///
+/// # Errors
+/// It is not, or cannot be imported.
+pub(crate) fn check(py: Python<'_>, choice: LoopChoice) -> Result<(), StartError> {
+    if choice == LoopChoice::Uvloop { uvloop(py, choice).map(drop) } else { Ok(()) }
+}
+
 /// The module; `None` when it need not be there and is not.
 fn uvloop(py: Python<'_>, choice: LoopChoice) -> Result<Option<Bound<'_, PyModule>>, StartError> {
     match (py.import("uvloop"), choice) {

@@ -23,5 +23,6 @@ mod task;
 mod websocket;
 
 pub(crate) use ending::is_stuck;
+pub(crate) use event_loop::check;
 pub(crate) use scope::Listener;
 pub(crate) use serve::serve;
