@@ -89,6 +89,15 @@ def test_an_unknown_variable_is_a_warning(command):
     )
 
 
+def test_folders_that_nobody_watches_are_a_warning(command):
+    done = command("--check-config", "--reload-dir", ".", "hello")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "pronghorn: warning: reload-dir does nothing without reload. Add --reload, or leave it out.\n"
+    )
+    assert command("--check-config", "--reload", "--reload-dir", ".", "hello").stderr == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "variables", "message"),
     [

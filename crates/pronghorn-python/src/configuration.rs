@@ -48,12 +48,13 @@ impl Source {
         let texts = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let gathered = settings::gather(Sources {
+        let mut gathered = settings::gather(Sources {
             direct: self.typed.clone(),
             environment: env::vars_os().filter_map(texts).collect(),
             read: &|path| fs::read_to_string(self.folder.join(path)),
         })?;
         let settings = gathered.given.resolve()?;
+        gathered.warnings.extend(reload::oddity(&settings));
         Ok((gathered, settings))
     }
 

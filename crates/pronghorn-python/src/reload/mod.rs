@@ -36,6 +36,14 @@ pub(crate) fn check(settings: &Settings) -> Result<(), StartError> {
     })
 }
 
+/// What is odd in the settings, if anything: folders to watch, and nobody who watches.
+pub(crate) fn oddity(settings: &Settings) -> Option<String> {
+    let is_idle = !settings.reload && !settings.reload_dir.is_empty();
+    is_idle.then(|| {
+        "reload-dir does nothing without reload. Add --reload, or leave it out.".to_owned()
+    })
+}
+
 /// Notes what the files of the application are like, before it is imported: no change after that goes unseen. Does nothing unless
 /// `reload` is on.
 pub(crate) fn note_files(settings: &Settings) {
