@@ -112,7 +112,7 @@ def test_without_lifespan_the_application_is_not_asked(lives, name):
 def test_a_start_that_never_ends_is_given_up(alone, lifespan):
     code, output, seconds = failed_start("silent", "--start-timeout", "1s", "--lifespan", lifespan, *alone)
     assert code == 1, output
-    assert "start-timeout" in output, output
+    assert "start-timeout" in output and "lifespan" in output, output
     assert 0.9 < seconds < 12
 
 

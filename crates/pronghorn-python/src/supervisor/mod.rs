@@ -307,8 +307,8 @@ fn cannot_supervise(error: &io::Error) -> StartError {
 
 const NONE_STARTED: &str = "no worker could be started. The messages above say why.";
 
-const TOO_SLOW: &str = "a worker was not ready within start-timeout. Importing the application takes longer. \
-                        See what it waits for, or give it more time with --start-timeout.";
+const TOO_SLOW: &str = "a worker was not ready within start-timeout. Importing the application, or its lifespan start-up, \
+                        takes longer. See what it waits for, or give it more time with --start-timeout.";
 
 /// As many workers as there may be, and those that take their places.
 const MOST_BLOCKS: usize = 2 * 1024;
