@@ -119,6 +119,11 @@ def test_folders_that_nobody_watches_are_a_warning(command):
         (["--ws-max-size", "16MB"], {}, "--ws-max-size 16MB is not valid. MB may mean 1000 or 1024: write 16MiB"),
         (["--ws-max-queue", "0"], {}, "--ws-max-queue 0 is not valid. Expected a whole number from 1 to 65535."),
         (["--drain-streams", "on"], {}, "--drain-streams on is not valid. Expected one of disconnect, lifespan, off."),
+        (["--proxy-headers"], {}, "--proxy-headers is no flag. What proxies say of the client is believed from those "),
+        (["--no-proxy-headers"], {}, "--no-proxy-headers is no flag. Write --forwarded-allow-ips none."),
+        (["--no-access-log"], {}, "--no-access-log is no flag. There is no access log unless --access-log says"),
+        (["--http", "auto"], {}, "--http is no flag. HTTP and WebSockets are the server's own, and always there."),
+        (["--loop", "none"], {}, "--loop none is not valid. Expected one of auto, asyncio, uvloop."),
         (["--ws", "auto"], {}, "--ws is no flag. HTTP and WebSockets are the server's own, and always there."),
         (["-k", "uvicorn.workers.UvicornWorker"], {}, "-k is no flag. There is one kind of worker: it finds out"),
         (["--threads", "0"], {}, "--threads 0 is not valid. Expected a whole number from 1 to 1024."),
@@ -129,6 +134,11 @@ def test_folders_that_nobody_watches_are_a_warning(command):
         (["--workers", "2", "--no-supervisor", "hello"], {}, "--workers 2 needs the supervisor. Without it there is"),
         (["--port", "1", "--bind", "[::]"], {}, "bind is given together with host or port."),
         ([], {}, "APP is missing. There is nothing to serve. Write pronghorn MODULE:ATTRIBUTE"),
+        (
+            ["fa/app"],
+            {},
+            'APP "fa/app" is not valid. Expected a module, not a path: write fa:app, or fa.app if app is a ',
+        ),
         (["hello.py:app"], {}, 'APP "hello.py:app" is not valid. Expected a module, not a path: write hello:app.'),
     ],
 )

@@ -38,7 +38,11 @@ const ADVICE: &[(&[&str], &str)] = &[
         "What the application writes to standard error stays there. Redirect it: 2>FILE.",
     ),
     (
-        &["--proxy-headers", "--no-proxy-headers"],
+        &["--no-proxy-headers"],
+        "Write --forwarded-allow-ips none. What proxies say of the client is then believed from nobody.",
+    ),
+    (
+        &["--proxy-headers"],
         "What proxies say of the client is believed from those that --forwarded-allow-ips names, and from nobody else. Leave it out.",
     ),
     (
