@@ -44,7 +44,7 @@ fn failed(factory: &Found<'_>, error: &PyErr) -> StartError {
             };
             StartError::new(format!(
                 "{name} is no factory, which is called without arguments. It takes {looks}. Leave out () and --factory to \
-                 serve it itself."
+                 serve it itself, or give its parameters defaults if it does make the application."
             ))
         }
         _ => explain::raised(py, &format!("calling the factory {name}"), error),
