@@ -19,6 +19,9 @@ const MOST_TOGETHER: usize = 16;
 /// The first of them waits at most so long for others, in microseconds, if the application lets go by then.
 const LONGEST_MICROS: u64 = 1000;
 
+/// An application that takes so long, in microseconds, is not one of many small ones: its response goes out as it ends.
+const LONG_MICROS: u64 = 250;
+
 /// A complete response on its way.
 struct Unsent {
     job: Job,
@@ -33,6 +36,8 @@ pub(crate) struct Outbox {
     lines: Vec<Token>,
     /// When the first of them came, in microseconds.
     since: u64,
+    /// When the host began its present step.
+    step_since: u64,
     /// Who has to see that they go, if the host does not.
     stand_in: Option<Arc<Nap>>,
     /// Memory for those to come.
@@ -62,20 +67,21 @@ impl Outbox {
         self.unsent.is_empty() && self.lines.is_empty()
     }
 
-    /// Whether what waits is to go before anything else is done.
-    pub(crate) fn is_due(&self) -> bool {
-        self.is_full()
-            || (!self.is_empty() && sys::monotonic_micros() >= self.since + LONGEST_MICROS)
+    /// The host begins a step at `now`. Gives whether what waits is to go before.
+    pub(crate) fn begin_step(&mut self, now: u64) -> bool {
+        self.step_since = now;
+        self.unsent.len() + self.lines.len() >= MOST_TOGETHER || self.is_late(now)
     }
 
-    fn is_full(&self) -> bool {
-        self.unsent.len() + self.lines.len() >= MOST_TOGETHER
+    /// Whether the first has waited for long enough.
+    fn is_late(&self, now: u64) -> bool {
+        !self.is_empty() && now >= self.since + LONGEST_MICROS
     }
 
-    /// One more is to come.
-    fn begin(&mut self) {
+    /// One more is to come, at `now`.
+    fn begin(&mut self, now: u64) {
         if self.is_empty() {
-            self.since = sys::monotonic_micros();
+            self.since = now;
             if let Some(stand_in) = &self.stand_in {
                 stand_in.rouse();
             }
@@ -86,14 +92,22 @@ impl Outbox {
 impl EventLoop {
     /// Keeps the complete response to a request, which goes out with others.
     pub(crate) fn keep_response(&mut self, job: Job, response: Vec<u8>) {
-        self.outbox.begin();
+        let now = sys::monotonic_micros();
+        self.outbox.begin(now);
         self.outbox.unsent.push(Unsent { job, response });
+        if now >= self.outbox.step_since + LONG_MICROS || self.outbox.is_late(now) {
+            self.send_kept();
+        }
     }
 
     /// Keeps the output of a dialogue that goes on, which was told of that.
     pub(crate) fn keep_line(&mut self, token: Token) {
-        self.outbox.begin();
+        let now = sys::monotonic_micros();
+        self.outbox.begin(now);
         self.outbox.lines.push(token);
+        if self.outbox.is_late(now) {
+            self.send_kept();
+        }
     }
 
     /// Sends what waits.

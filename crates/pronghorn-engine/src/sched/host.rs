@@ -41,7 +41,7 @@ impl EngineThread {
             event_loop.begin_turn(&mut self.events, self.polled_at);
         }
         event_loop.set_in_turn(true);
-        if event_loop.outbox.is_due() {
+        if event_loop.outbox.begin_step(sys::monotonic_micros()) {
             event_loop.send_kept();
         }
         let mut found = event_loop.next_for_host();
