@@ -128,7 +128,9 @@ def test_what_can_be_served(command, arguments):
         ("good:app()", "good:app is no factory, which is called without arguments. It takes two arguments, as a WSGI "),
         (
             "good:speaks()",
-            "good:speaks is no factory, which is called without arguments. It takes three arguments, as ",
+            "good:speaks is no factory, which is called without arguments. It takes three arguments, as an ASGI application "
+            "does. Leave out () and --factory to serve it itself, or give its parameters defaults if it does make the "
+            "application.\n",
         ),
         ("good:instance()", "good:instance is no factory, which is called without arguments. It takes two arguments, "),
     ],
