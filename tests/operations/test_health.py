@@ -64,12 +64,15 @@ def test_a_second_term_and_an_interrupt_do_not_wait(serve):
         assert server.wait(10) == 0
 
 
-def test_before_the_application_is_imported_health_fails_and_requests_wait(tmp_path):
+@pytest.mark.parametrize("interface", [["app"], ["asgi"], ["asgi", "--loop", "uvloop"]], ids=" ".join)
+def test_before_the_application_is_imported_health_fails_and_requests_wait(tmp_path, interface):
     path, gate = str(tmp_path / "socket"), tmp_path / "imported"
+    application, *loop = interface
     command = [
         "-m",
         "pronghorn",
-        "slow_import:app",
+        f"slow_import:{application}",
+        *loop,
         "--no-supervisor",
         "--app-dir",
         str(APPS),

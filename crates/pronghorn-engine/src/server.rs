@@ -18,6 +18,7 @@ use crate::watchdog::{Watch, start_watchdog};
 /// A server ready to run: its listeners accept into their backlogs already.
 pub struct Server {
     shared: Arc<Shared>,
+    kept: Vec<Kept>,
 }
 
 /// Ends a running server, from any thread.
@@ -52,7 +53,7 @@ impl Server {
         let event_loop = EventLoop::new(Arc::new(config), handler, selector, listeners)?;
         let watch = Watch::new(orders.own_the_process())?;
         let shared = Shared::new(event_loop, sched, waker, locals, orders, watch);
-        Ok(Server { shared: Arc::new(shared) })
+        Ok(Server { shared: Arc::new(shared), kept: Vec::new() })
     }
 
     /// A handle to end it by.
@@ -60,13 +61,13 @@ impl Server {
         ServerHandle { shared: self.shared.clone() }
     }
 
-    /// Takes in the connections that [`Early`](crate::Early) kept.
-    pub fn adopt(&self, kept: Vec<Kept>) {
-        self.shared.event_loop().adopt(kept);
+    /// Takes in the connections that [`Early`](crate::Early) kept, as soon as it serves.
+    pub fn adopt(&mut self, kept: Vec<Kept>) {
+        self.kept = kept;
     }
 
-    pub(crate) fn into_shared(self) -> Arc<Shared> {
-        self.shared
+    pub(crate) fn into_parts(self) -> (Arc<Shared>, Vec<Kept>) {
+        (self.shared, self.kept)
     }
 
     /// Serves until drained, with the calling thread as the first leader.
@@ -81,6 +82,7 @@ impl Server {
         if let Some(metrics) = &self.shared.config.metrics {
             metrics.set_state(WorkerState::Ready);
         }
+        self.shared.event_loop().adopt(self.kept);
         EngineThread::new(self.shared.clone(), FIRST).run_as_leader();
         self.shared.watch.stop();
         // It may wait for an interpreter that is not to be had.

@@ -97,7 +97,7 @@ pub(crate) fn serve(
     let seen =
         Seen { wsgi: wsgi_options(settings, &listeners, role), asgi: asgi_listeners(&listeners) };
     let make = |handler: Arc<dyn Handler>| {
-        let server = Server::new(config, listeners, handler, control)?;
+        let mut server = Server::new(config, listeners, handler, control)?;
         server.adopt(early.map_or_else(Vec::new, Early::finish));
         Ok(server)
     };

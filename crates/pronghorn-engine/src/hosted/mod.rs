@@ -63,7 +63,7 @@ impl Server {
     /// # Errors
     /// A thread to watch over this one could not be started.
     pub fn host(self) -> io::Result<Hosted> {
-        let shared = self.into_shared();
+        let (shared, kept) = self.into_parts();
         shared.event_loop().for_host = Some(ForHost::default());
         let link =
             HostLink { bell: Bell::new()?, also: OnceLock::new(), thread: sys::thread_ident() };
@@ -75,6 +75,13 @@ impl Server {
         }
         let mut thread = EngineThread::new(shared.clone(), FIRST);
         thread.begin_hosted();
+        let mut event_loop = shared.event_loop();
+        event_loop.adopt(kept);
+        // The host has no other reason to look.
+        if event_loop.rings_bell() {
+            shared.ring();
+        }
+        drop(event_loop);
         Ok(Hosted { shared, thread, stand_in, watchdog_ended, told_drain: false })
     }
 }

@@ -97,7 +97,7 @@ impl Running {
     ) -> Self {
         let address = listeners[0].tcp_address();
         let address = address.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let server = Server::new(config, listeners, handler, control).expect("a server");
+        let mut server = Server::new(config, listeners, handler, control).expect("a server");
         server.adopt(kept);
         let handle = server.handle();
         let (tell, ended) = channel();
