@@ -12,6 +12,7 @@ from harness import fleet, process
 from harness.injection import failing
 from harness.load import Load
 from harness.request import get
+from harness.waiting import until
 from rules.exhaustion import limited
 
 
@@ -30,10 +31,14 @@ def test_a_worker_that_cannot_be_started_is_tried_again(supervised, calls, error
     assert victim not in fleet.workers(server.pid)
 
 
-@pytest.mark.parametrize("calls", ["?poll,?ppoll", "?wait4,?waitid", "?read,?recvfrom,?recvmsg"])
-def test_a_call_that_is_interrupted_is_made_again(supervised, calls):
+@pytest.mark.parametrize("when", ["1+2", "2+2"])
+@pytest.mark.parametrize(
+    "calls", ["?poll,?ppoll", "?wait4,?waitid", "?read,?recvfrom,?recvmsg", "?write,?sendto,?sendmsg"]
+)
+def test_a_call_that_is_interrupted_is_made_again(supervised, calls, when):
+    """Each second one: whichever of them matters, it is among those of one `when`."""
     server = supervised(2)
-    with Load(server.addresses[0]) as load, failing(server.pid, calls, "EINTR", "1+2"):
+    with Load(server.addresses[0]) as load, failing(server.pid, calls, "EINTR", when):
         fleet.reload(server.pid, 2)
         worker = fleet.workers(server.pid).pop()
         kills = [(time.monotonic(), worker)]
@@ -42,6 +47,20 @@ def test_a_call_that_is_interrupted_is_made_again(supervised, calls):
         fleet.wait_for_count(server.pid, 2)
     load.stop().assert_lost_to(kills)
     assert process.cpu_seconds(server.pid) < 2.0
+
+
+def test_an_end_is_seen_though_the_look_for_it_is_interrupted(supervised):
+    """All that tells of the end has come when the supervisor looks: it looks once."""
+    server = supervised(2)
+    worker = fleet.workers(server.pid).pop()
+    with failing(server.pid, "?wait4,?waitid", "EINTR", "1"):
+        server.signal(signal.SIGSTOP)
+        until(lambda: fleet.state(server.pid) in ("T", "t"), 10.0, "the supervisor is stopped")
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: fleet.state(worker) == "Z", 10.0, "the worker has ended")
+        server.signal(signal.SIGCONT)
+        server.wait_for_log(f"worker {worker} was killed")
+    fleet.wait_for_count(server.pid, 2)
 
 
 def test_no_connection_waits_for_a_worker_that_is_out_of_descriptors(supervised):

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pronghorn_engine::{BlockIndex, Order, resident_bytes};
 use pyo3::prelude::*;
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 
 use super::channel::{Channel, Message};
@@ -92,7 +93,8 @@ impl Processes {
 
     /// The next process that has ended: a worker, or one whose parent ended before it and which came to us, as to process 1.
     pub(super) fn next_ended(&mut self) -> Option<Ended> {
-        let (pid, status) = wait(WaitOptions::NOHANG).ok()??;
+        // ECHILD: there is none at all.
+        let (pid, status) = retry_on_intr(|| wait(WaitOptions::NOHANG)).ok()??;
         let id = self.alive.iter().find(|(_, process)| process.pid == pid).map(|(id, _)| *id);
         let worker = id.and_then(|id| Some((id, self.alive.remove(&id)?)));
         Some(Ended { worker, pid, status })
