@@ -140,11 +140,12 @@ impl Fleet {
             return;
         }
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.starts(id)) else { return };
-        let cause = slot.starting.take().map(|starting| starting.cause);
-        let old = slot.serving.replace(Serving { id, since: now, retires_at, wanted: None });
+        let Some(starting) = slot.starting.take() else { return };
+        let wanted = starting.asks.then_some(Cause::Asked(Reason::Changed));
+        let old = slot.serving.replace(Serving { id, since: now, retires_at, wanted });
         self.was_ready = true;
         let Some(old) = old else { return };
-        if cause == Some(Cause::Reload) {
+        if starting.cause == Cause::Reload {
             self.next_turn = Some(Turn { after: old.id, at: now + PACE });
         }
         self.drain(old, now);
@@ -162,12 +163,14 @@ impl Fleet {
 
     /// A worker asks to be replaced.
     pub(super) fn asked(&mut self, id: Id, reason: Reason) {
-        let Some(slot) = self.slots.iter_mut().find(|slot| slot.serves(id)) else { return };
-        if let Some(serving) = &mut slot.serving {
+        let concerned = |slot: &&mut Slot| slot.serves(id) || slot.starts(id);
+        let Some(slot) = self.slots.iter_mut().find(concerned) else { return };
+        if let Some(serving) = slot.serving.as_mut().filter(|serving| serving.id == id) {
             serving.wanted.get_or_insert(Cause::Asked(reason));
         }
         if let Some(starting) = slot.starting.as_mut().filter(|_| reason == Reason::Changed) {
             starting.is_outdated = true;
+            starting.asks |= starting.id == id;
         }
     }
 
@@ -375,7 +378,7 @@ impl Fleet {
         self.next_id += 1;
         let until = now.saturating_add(self.patience.start);
         self.slots[index].starting =
-            Some(Starting { id, cause, until, waits: false, is_outdated: false });
+            Some(Starting { id, cause, until, waits: false, is_outdated: false, asks: false });
         self.actions.push(Action::Start(id, cause));
     }
 

@@ -35,6 +35,8 @@ pub(super) struct Starting {
     pub(super) waits: bool,
     /// What it imports was changed since it began.
     pub(super) is_outdated: bool,
+    /// It has said so itself: it is to be replaced as soon as it serves.
+    pub(super) asks: bool,
 }
 
 impl Slot {

@@ -204,6 +204,24 @@ fn an_application_under_repair_is_waited_for() {
 }
 
 #[test]
+fn a_worker_that_is_outdated_before_it_serves_is_replaced_when_it_does() {
+    let mut fleet = Fleet::new(1, Patience { waits_for_repair: true, ..PATIENCE });
+    assert_eq!(fleet.advance(0), [Action::Start(1, Cause::Start)]);
+    fleet.asked(1, Reason::Changed);
+    assert_eq!(fleet.advance(1), []);
+    fleet.ready(1, 2, None);
+    assert_eq!(fleet.advance(2), [Action::Start(2, Cause::Asked(Reason::Changed))]);
+    fleet.asked(2, Reason::Changed);
+    // It cannot start: that is no reason to stay with the old one, as it was changed meanwhile.
+    assert_eq!(fleet.ended(2, 3), End::Start(Cause::Asked(Reason::Changed)));
+    assert_eq!(fleet.advance(3), [Action::Start(3, Cause::Asked(Reason::Changed))]);
+    // What the old one sees, the new one may have imported.
+    fleet.asked(1, Reason::Changed);
+    fleet.ready(3, 4, None);
+    assert_eq!(fleet.advance(4), [Action::Drain(1)]);
+}
+
+#[test]
 fn a_worker_that_dies_while_it_imports_is_not_started_again_and_again() {
     let mut fleet = Fleet::new(1, Patience { waits_for_repair: true, ..PATIENCE });
     assert_eq!(fleet.advance(0), [Action::Start(1, Cause::Start)]);
