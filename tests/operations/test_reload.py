@@ -20,6 +20,75 @@ def app(environ, start_response):
         return [late.TEXT]
     return [part.TEXT]
 """
+# While it starts for the first time somebody changes what it has imported.
+CHANGED_WHILE_IT_STARTS = """
+import pathlib
+
+MODULE = pathlib.Path({place!r}, "late.py")
+once = not pathlib.Path({place!r}, "done").exists()
+if once:
+    MODULE.write_text("TEXT = b'late'")
+    pathlib.Path({place!r}, "done").touch()
+import late
+if once:
+    MODULE.write_text("TEXT = b'later'")
+
+def app(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [late.TEXT]
+"""
+# While it fails for the first time somebody repairs it.
+REPAIRED_WHILE_IT_FAILS = """
+import pathlib
+
+try:
+    import late
+except ImportError:
+    pathlib.Path({place!r}, "late.py").write_text("TEXT = b'repaired'")
+    raise
+
+def app(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [late.TEXT]
+"""
+# It imports what it has made itself, anew at each start.
+MAKES_MODULES = """
+import os, pathlib, sys
+
+sys.path.insert(0, {outside!r})
+pathlib.Path(__file__).with_name(f"made_{{os.getpid()}}.py").write_text("TEXT = b'made'")
+pathlib.Path({outside!r}, "same_name.py").write_text(f"PID = {{os.getpid()}}")
+made = __import__(f"made_{{os.getpid()}}")
+import same_name
+
+def app(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [made.TEXT]
+"""
+# While its lifespan begins for the first time somebody changes what it has imported.
+CHANGED_IN_THE_LIFESPAN = """
+import asyncio, pathlib
+import part
+
+PART = pathlib.Path(__file__).with_name("part.py")
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await receive()
+        if part.TEXT == b"one":
+            PART.write_text("TEXT = b'second'")
+            await asyncio.sleep({takes})
+            if {fails}:
+                raise ValueError("it is the old one")
+        await send({{"type": "lifespan.startup.complete"}})
+        await receive()
+        await send({{"type": "lifespan.shutdown.complete"}})
+        return
+    await send({{"type": "http.response.start", "status": 200, "headers": []}})
+    await send({{"type": "http.response.body", "body": part.TEXT}})
+"""
+# Python keeps what it compiles, wherever the tests run.
+COMPILES = {"PYTHONDONTWRITEBYTECODE": ""}
 BROKEN = "TEXT = b'never closed"
 
 
@@ -91,6 +160,36 @@ def test_a_module_outside_of_the_folder_is_watched(serve, folder, tmp_path_facto
     assert text(server) == "one"
     (elsewhere / "part.py").write_text("TEXT = b'elsewhere'")
     assert until(server, "elsewhere") < 1.5
+
+
+@pytest.fixture(params=["inside", "outside"])
+def place(request, folder, tmp_path_factory):
+    """A folder that modules are imported from: that of the application, or another."""
+    return folder if request.param == "inside" else tmp_path_factory.mktemp("outside")
+
+
+@pytest.mark.parametrize("application", [CHANGED_WHILE_IT_STARTS, REPAIRED_WHILE_IT_FAILS])
+def test_a_change_before_it_serves_is_seen(serve, folder, place, application):
+    (folder / "shop.py").write_text(application.format(place=str(place)))
+    server = serve("shop:app", "--reload", app_dir=folder, supervised=True, env={"PYTHONPATH": str(place), **COMPILES})
+    until(server, "later" if application is CHANGED_WHILE_IT_STARTS else "repaired")
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["starts", "fails"])
+@pytest.mark.parametrize("takes", [0, 0.5], ids=["at once", "late"])
+def test_a_change_while_the_lifespan_begins_is_seen(serve, folder, takes, fails):
+    (folder / "shop.py").write_text(CHANGED_IN_THE_LIFESPAN.format(takes=takes, fails=fails))
+    server = serve("shop:app", "--reload", "--lifespan", "on", app_dir=folder, supervised=True)
+    until(server, "second")
+
+
+def test_modules_that_the_application_makes_itself_are_no_change(serve, folder, tmp_path_factory):
+    application = MAKES_MODULES.format(outside=str(tmp_path_factory.mktemp("outside")))
+    (folder / "shop.py").write_text(application)
+    server = serve("shop:app", "--reload", app_dir=folder, supervised=True, env=COMPILES)
+    assert text(server) == "made"
+    time.sleep(1.5)
+    assert "has changed" not in server.log()
 
 
 def test_a_syntax_error_leaves_the_old_code_and_its_repair_is_served(reloading, folder):

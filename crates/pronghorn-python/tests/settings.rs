@@ -11,6 +11,21 @@ pub mod cli;
 pub mod fleet;
 #[path = "../src/logging/line.rs"]
 pub mod line;
+#[expect(dead_code, reason = "what calls it knows of Python")]
+#[expect(missing_docs, reason = "it is told of where it is")]
+#[path = "."]
+pub mod reload {
+    #[path = "../src/reload/bell.rs"]
+    pub mod bell;
+    #[path = "../src/reload/compiled.rs"]
+    pub mod compiled;
+    #[path = "../src/reload/folder.rs"]
+    pub mod folder;
+    #[path = "../src/reload/snapshot.rs"]
+    pub mod snapshot;
+    #[path = "../src/reload/watched.rs"]
+    pub mod watched;
+}
 #[path = "../src/settings/mod.rs"]
 pub mod settings;
 #[path = "../src/stack_dump.rs"]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// The folders that are listened to.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl Stop {
 
     pub(super) fn stop(&self) {
         // It has room for one.
-        let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
+        let _ = retry_on_intr(|| rustix::io::write(&*self.0, &1u64.to_ne_bytes()));
     }
 }
 

@@ -4,6 +4,7 @@
 //! were. Files that no bell rings for, as on some network file systems, are compared once a second.
 
 mod bell;
+mod compiled;
 mod folder;
 mod modules;
 mod snapshot;
@@ -18,6 +19,8 @@ use pronghorn_engine::{Reason, Replacement};
 use pyo3::prelude::*;
 
 use self::bell::Stop;
+use self::folder::Folder;
+use self::modules::Imported;
 use self::watched::Watched;
 use crate::app::StartError;
 use crate::settings::Settings;
@@ -48,20 +51,26 @@ pub(crate) fn oddity(settings: &Settings) -> Option<String> {
 /// `reload` is on.
 pub(crate) fn note_files(settings: &Settings) {
     if settings.reload {
-        *noted() = Some(Watched::new(settings));
+        *noted() = Some(begin(settings));
     }
 }
 
 /// Begins to ask for another process at each change since [`note_files`]; nothing without that.
 pub(crate) fn watch(replacement: Replacement) -> Option<Watch> {
     let mut watched = noted().take()?;
+    // Before anything is served: what requests import and make is told from what a start does.
+    watched.take_imported();
     let stop = Stop::new().inspect_err(|error| cannot_watch(error)).ok()?;
     let theirs = stop.clone();
     let ask = move || {
+        let mut last = None;
         while let Some(path) = watched.next_change(theirs.as_fd()) {
             log::info!("{} has changed: starting again", shown(&path));
             replacement.ask(Reason::Changed);
+            last = Some(path);
         }
+        watched.give_back(last);
+        watched
     };
     let thread = thread::Builder::new().name("pronghorn-reload".to_owned()).spawn(ask);
     let thread = thread.inspect_err(|error| cannot_watch(error)).ok()?;
@@ -71,8 +80,10 @@ pub(crate) fn watch(replacement: Replacement) -> Option<Watch> {
 /// Waits for a change since [`note_files`], for an application that could not be imported, or until there is something to read from
 /// `orders`.
 pub(crate) fn wait_for_change(py: Python<'_>, settings: &Settings, orders: BorrowedFd<'_>) {
-    let mut watched = noted().take().unwrap_or_else(|| Watched::new(settings));
-    watched.add_import_path(py);
+    let noted = noted().take();
+    let mut watched = noted.unwrap_or_else(|| begin(settings));
+    watched.take_imported();
+    watched.add_import_path(modules::import_path(py));
     log::info!("waiting for a change of the application's files");
     if let Some(path) = py.detach(|| watched.next_change(orders)) {
         log::info!("{} has changed: starting again", shown(&path));
@@ -83,17 +94,25 @@ pub(crate) fn wait_for_change(py: Python<'_>, settings: &Settings, orders: Borro
 #[derive(Debug)]
 pub(crate) struct Watch {
     stop: Stop,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Watched<Imported>>,
 }
 
 impl Watch {
-    /// Ends it: it must not wait for an interpreter that ends.
+    /// Ends it: it must not wait for an interpreter that ends. What it knows is kept for [`wait_for_change`].
     pub(crate) fn end(self, py: Python<'_>) {
         self.stop.stop();
-        if py.detach(|| self.thread.join()).is_err() {
-            log::error!("the thread that watches files panicked; please report this");
+        match py.detach(|| self.thread.join()) {
+            Ok(watched) => *noted() = Some(watched),
+            Err(_) => log::error!("the thread that watches files panicked; please report this"),
         }
     }
+}
+
+/// The Python files below `app-dir` and all files below each `reload-dir`, as they are now.
+fn begin(settings: &Settings) -> Watched<Imported> {
+    let app_dir = Folder::new(&settings.app_dir, false);
+    let others = settings.reload_dir.iter().map(|path| Folder::new(path, true));
+    Watched::new(std::iter::once(app_dir).chain(others).collect(), Imported::default())
 }
 
 /// Relative to the working directory, as a person names it.
@@ -106,8 +125,8 @@ fn cannot_watch(error: &dyn std::fmt::Display) {
     log::error!("the application's files cannot be watched: {error}");
 }
 
-fn noted() -> MutexGuard<'static, Option<Watched>> {
+fn noted() -> MutexGuard<'static, Option<Watched<Imported>>> {
     NOTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-static NOTED: Mutex<Option<Watched>> = Mutex::new(None);
+static NOTED: Mutex<Option<Watched<Imported>>> = Mutex::new(None);

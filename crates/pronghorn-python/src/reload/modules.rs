@@ -1,19 +1,41 @@
 //! The files of what Python has imported.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// How many modules are imported: as long as it is the same there is nothing new.
-pub(super) fn count(py: Python<'_>) -> usize {
-    modules(py).map_or(0, |modules| modules.len())
+use super::watched::Modules;
+
+/// The modules of this process, as far as they were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Imported {
+    /// How many there were: as long as it is the same there is nothing new.
+    count: usize,
 }
 
-/// The files of all imported modules that have one. Runs no code of theirs.
-pub(super) fn files(py: Python<'_>) -> Vec<PathBuf> {
-    let Ok(modules) = modules(py) else { return Vec::new() };
-    modules.values().iter().filter_map(|module| file_of(&module)).collect()
+impl Modules for Imported {
+    /// Runs no code of the modules.
+    fn files(&mut self) -> Option<Vec<PathBuf>> {
+        Python::attach(|py| {
+            let modules = modules(py).ok()?;
+            if std::mem::replace(&mut self.count, modules.len()) == modules.len() {
+                return None;
+            }
+            Some(modules.values().iter().filter_map(|module| file_of(&module)).collect())
+        })
+    }
+
+    fn compiled(&self, file: &Path) -> Option<PathBuf> {
+        let read = |py: Python<'_>| -> PyResult<Option<PathBuf>> {
+            if py.import("sys")?.getattr("dont_write_bytecode")?.extract()? {
+                return Ok(None);
+            }
+            let path = py.import("importlib.util")?.call_method1("cache_from_source", (file,))?;
+            path.extract().map(Some)
+        };
+        Python::attach(read).ok()?
+    }
 }
 
 /// The folders that modules are imported from, but for those of Python itself and what is installed.

@@ -20,9 +20,14 @@ struct Stamp {
 }
 
 impl Snapshot {
+    /// Whether `path` is looked after.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// Looks after `path` too from now on. True if it was not known.
     pub(super) fn add(&mut self, path: &Path) -> bool {
-        let is_new = !self.files.contains_key(path);
+        let is_new = !self.knows(path);
         if is_new {
             self.files.insert(path.to_owned(), stamp(path));
         }
