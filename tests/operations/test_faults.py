@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from harness.request import get, post
 from harness.response import Aborted
 from harness.waiting import until
 
+TESTS = Path(__file__).parent.parent
 EPOLL = "?epoll_wait,?epoll_pwait,?epoll_pwait2"
 SENDS = "sendto,sendmsg"
 RECEIVES = "?recv,recvfrom"
@@ -37,6 +39,14 @@ def test_a_fault_that_passes_is_not_noticed(serve, calls, error, when):
                 with server.raw() as fresh:
                     assert echoed(fresh, b"/fresh/%d" % number)
     assert process.cpu_seconds(server.pid) - used < 1.0, "it spins"
+
+
+@pytest.mark.parametrize("when", ["1+2", "2+2"])
+@pytest.mark.parametrize("folder", ["apps", "asgi/apps"], ids=["wsgi", "asgi"])
+def test_a_signal_is_obeyed_though_calls_are_interrupted(serve, folder, when):
+    server = serve("hello:app", app_dir=TESTS / folder)
+    with failing(server.pid, "?read,?recvfrom", "EINTR", when):
+        assert server.stop() == 0
 
 
 @pytest.mark.parametrize("error", ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"])

@@ -150,3 +150,15 @@ def test_one_worker_less_than_none_is_none(supervised):
     server.signal(signal.SIGHUP)
     fleet.wait_for_count(server.pid, 2)
     assert server.stop() == 0
+
+
+def test_workers_end_with_a_supervisor_that_dies_before_it_hears_them(supervised):
+    server = supervised(1, "--max-requests", "1")
+    server.signal(signal.SIGSTOP)
+    fleet.until(lambda: fleet.state(server.pid) == "T", 10, "the supervisor is stopped")
+    for _ in range(5):
+        # With the first one the worker asks to be replaced.
+        assert server.get().status == 200
+    server.signal(signal.SIGKILL)
+    server.wait()
+    fleet.until(lambda: not process.group_members(server.pid), 5, "all have ended")

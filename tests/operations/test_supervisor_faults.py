@@ -63,6 +63,20 @@ def test_an_end_is_seen_though_the_look_for_it_is_interrupted(supervised):
     fleet.wait_for_count(server.pid, 2)
 
 
+@pytest.mark.parametrize("when", ["1+2", "2+2"])
+def test_a_successor_takes_over_though_calls_are_interrupted(supervised, tmp_path, when):
+    pid_file = tmp_path / "pid"
+    server = supervised(1, "--pid", str(pid_file))
+    with failing(server.pid, "?recvfrom,?recvmsg", "EINTR", when):
+        server.signal(signal.SIGUSR2)
+        server.wait_for_log("has taken over")
+    assert server.process.wait(10) == 0
+    successor = int(pid_file.read_text())
+    fleet.wait_for_count(successor, 1)
+    os.kill(successor, signal.SIGTERM)
+    until(lambda: not process.group_members(server.pid), 10, "all have ended")
+
+
 def test_no_connection_waits_for_a_worker_that_is_out_of_descriptors(supervised):
     server = supervised(2)
     worker = fleet.workers(server.pid).pop()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.client import Client
+from harness.injection import failing
 from harness.request import get
 from harness.systemd import Manager
 
@@ -95,6 +96,16 @@ def test_systemd_is_told_when_the_service_is_ready_and_when_it_ends(serve, manag
     assert ready["STATUS"].endswith(server.url)
     server.stop()
     assert manager.hears()["STOPPING"] == "1"
+
+
+@pytest.mark.parametrize("when", ["1+2", "2+2"])
+def test_systemd_is_told_though_the_call_is_interrupted(serve, manager, when):
+    server = serve("hello:app", env={"NOTIFY_SOCKET": manager.address}, supervised=True)
+    manager.waits_for("READY")
+    with failing(server.pid, "?sendto,?sendmsg,?write", "EINTR", when):
+        server.signal(signal.SIGTERM)
+        assert manager.hears()["STOPPING"] == "1"
+        assert server.wait() == 0
 
 
 def test_systemd_is_told_nothing_when_the_application_cannot_be_imported(command, manager):

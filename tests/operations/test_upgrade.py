@@ -55,7 +55,7 @@ def test_signals_reach_the_workers_of_a_new_supervisor(supervised, tmp_path):
     (before,) = fleet.workers(server.pid)
     blocked = blocked_signals(before)
     server.signal(signal.SIGUSR2)
-    assert server.wait() == 0
+    assert server.process.wait(10) == 0
     supervisor = int(pid_file.read_text())
     (worker,) = fleet.wait_for_count(supervisor, 1)
     assert blocked_signals(worker) == blocked

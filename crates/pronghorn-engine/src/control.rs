@@ -1,6 +1,6 @@
 //! Who tells the server what to do: signals, or the supervisor that started this process.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
@@ -115,7 +115,9 @@ fn from_supervisor(mut socket: &UnixStream, given: &mut Vec<Given>) {
                     .filter_map(|byte| Order::of(*byte))
                     .map(|order| Given { order, by: "told by the supervisor" }),
             ),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // It has ended with something unread of ours: told once, before what it said last and its end.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return,
         }
     }

@@ -1,6 +1,6 @@
 //! Signals, turned into orders.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -64,11 +64,8 @@ impl Signals {
     /// What was ordered since the last call.
     pub(crate) fn take(&self) -> Vec<Given> {
         let mut came = Vec::new();
-        for ((_, name, order), mut stream) in
-            self.sources.iter().map(|(meaning, stream)| (meaning, stream))
-        {
-            let mut bytes = [0; 16];
-            while let Ok(count @ 1..) = stream.read(&mut bytes) {
+        for ((_, name, order), stream) in &self.sources {
+            while let Some(count) = read_some(stream) {
                 came.extend((0..count).map(|_| Given { order: *order, by: name }));
             }
         }
@@ -80,6 +77,17 @@ impl Drop for Signals {
     fn drop(&mut self) {
         for action in &self.actions {
             unregister(*action);
+        }
+    }
+}
+
+/// How many bytes were read, while there are any. The selector tells of them once.
+fn read_some(mut stream: &UnixStream) -> Option<usize> {
+    loop {
+        match stream.read(&mut [0; 16]) {
+            Ok(count @ 1..) => return Some(count),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            _ => return None,
         }
     }
 }

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use pronghorn_engine::Witness;
 use pyo3::prelude::*;
+use rustix::io::retry_on_intr;
+use rustix::net::SendFlags;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::environ;
@@ -98,7 +100,8 @@ impl Notifier {
 
     fn send(&self, message: &str) {
         let Some(socket) = &self.socket else { return };
-        if let Err(error) = socket.send(message.as_bytes()) {
+        let send = || rustix::net::send(socket, message.as_bytes(), SendFlags::NOSIGNAL);
+        if let Err(error) = retry_on_intr(send).map_err(io::Error::from) {
             log::warn!("systemd could not be told {message:?}: {error}");
         }
     }

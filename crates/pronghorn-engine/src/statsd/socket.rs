@@ -1,6 +1,6 @@
 //! The socket: it never waits, and it may be that nobody listens yet.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
@@ -31,9 +31,15 @@ impl Socket {
 
     /// Sends one datagram, to whoever is there now.
     pub(super) fn send(&self, datagram: &[u8]) -> io::Result<()> {
-        match self {
-            Socket::Udp(socket, to) => socket.send_to(datagram, to).map(drop),
-            Socket::Unix(socket, path) => socket.send_to(datagram, path).map(drop),
+        loop {
+            let sent = match self {
+                Socket::Udp(socket, to) => socket.send_to(datagram, to),
+                Socket::Unix(socket, path) => socket.send_to(datagram, path),
+            };
+            match sent {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                sent => return sent.map(drop),
+            }
         }
     }
 }

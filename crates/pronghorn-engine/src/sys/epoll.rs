@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::retry_on_intr;
 
 /// How many events one wait takes at the most.
 const BATCH: usize = 256;
@@ -121,12 +122,12 @@ impl Bell {
 
     pub(crate) fn ring(&self) {
         // The one way this can fail is a full counter: then it has been rung.
-        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+        let _ = retry_on_intr(|| rustix::io::write(&self.0, &1u64.to_ne_bytes()));
     }
 
     pub(crate) fn clear(&self) {
         // Empty means that it was not rung, which is what is wanted.
-        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+        let _ = retry_on_intr(|| rustix::io::read(&self.0, &mut [0u8; 8]));
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 /// At most this much of a file goes to the socket in one call, so that one response does not hold a thread for long.
 const SEND_FILE_CHUNK: u64 = 1 << 20;
@@ -20,7 +21,7 @@ pub(crate) fn spare_descriptor() -> io::Result<OwnedFd> {
 pub(crate) fn temporary_file(directory: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    match rustix::fs::open(directory, flags, mode) {
+    match retry_on_intr(|| rustix::fs::open(directory, flags, mode)) {
         Ok(fd) => Ok(fd.into()),
         // Not every file system has O_TMPFILE: make one with a name and take the name away.
         Err(_) => named_then_unlinked(directory, mode),
@@ -33,7 +34,7 @@ fn named_then_unlinked(directory: &Path, mode: Mode) -> io::Result<File> {
             format!(".pronghorn-{}-{}-{attempt}", std::process::id(), super::monotonic_millis());
         let path = directory.join(name);
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        match rustix::fs::open(&path, flags, mode) {
+        match retry_on_intr(|| rustix::fs::open(&path, flags, mode)) {
             Ok(fd) => {
                 rustix::fs::unlink(&path)?;
                 return Ok(fd.into());

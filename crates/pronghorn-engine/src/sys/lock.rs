@@ -1,6 +1,7 @@
 //! One at a time, over processes.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ pub fn lock_folder(folder: &Path) -> Option<File> {
         match folder.try_lock() {
             Ok(()) => return Some(folder),
             Err(TryLockError::WouldBlock) if Instant::now() < end => sleep(PAUSE),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return None,
         }
     }

@@ -5,9 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 
 /// Waits until `socket` can be written (`write`) or read, `also` (if given) is readable, or the time is over. Gives whether
-/// `socket` is ready.
+/// `socket` is ready; a signal may end the wait before its time.
 pub(crate) fn wait_ready(
     socket: impl AsFd,
     write: bool,
@@ -40,7 +41,7 @@ pub(crate) fn wait_ready(
 pub(crate) fn hung_up(socket: impl AsFd) -> Option<bool> {
     let mut fds = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::RDHUP)];
     let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-    match poll(&mut fds, Some(&none)) {
+    match retry_on_intr(|| poll(&mut fds, Some(&none))) {
         Ok(0) | Err(_) => None,
         Ok(_) => Some(fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)),
     }

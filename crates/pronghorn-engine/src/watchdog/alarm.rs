@@ -1,6 +1,6 @@
 //! What ends the watchdog's sleep.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -55,7 +55,8 @@ impl Alarm {
 
     pub(super) fn ring(&self) {
         // The one way this can fail is a full socket: then a call is pending already.
-        let _ = (&self.rings).write(b"r");
+        while (&self.rings).write(b"r").is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+        }
     }
 
     pub(super) fn request_stacks(&self) {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use pronghorn_engine::{Order, Reason};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
 };
@@ -52,7 +52,11 @@ impl Channel {
     pub(super) fn hear(&self) -> Option<Message> {
         // Most of the time there is none: it is measured before there is room for it.
         let measure = RecvFlags::PEEK | RecvFlags::TRUNC;
-        let (_, length) = retry_on_intr(|| recv(&self.socket, &mut [0u8; 1][..], measure)).ok()?;
+        let (_, length) = match retry_on_intr(|| recv(&self.socket, &mut [0u8; 1][..], measure)) {
+            // The worker has ended with orders unread: told once, before what it said last and its end.
+            Err(Errno::CONNRESET) => return self.hear(),
+            result => result.ok()?,
+        };
         if length == 0 {
             self.is_closed.set(true);
             return None;
@@ -164,5 +168,16 @@ mod tests {
         assert_eq!(ours.hear(), None);
         assert!(ours.is_closed());
         ours.tell(Order::Drain);
+    }
+
+    #[test]
+    fn the_last_words_of_a_worker_that_leaves_orders_unread_are_heard() {
+        let (ours, theirs) = pair().expect("a pair");
+        ours.tell(Order::Drain);
+        theirs.say(&Message::Ready);
+        drop(theirs);
+        assert_eq!(ours.hear(), Some(Message::Ready));
+        assert_eq!(ours.hear(), None);
+        assert!(ours.is_closed());
     }
 }

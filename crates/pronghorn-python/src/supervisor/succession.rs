@@ -2,7 +2,7 @@
 //! listeners, and the old one goes when the new one says that its workers are ready.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -115,10 +115,13 @@ impl Successor {
     /// How far it is, as far as it has said.
     pub(super) fn progress(&mut self) -> Progress {
         let mut byte = [0];
-        match self.socket.read(&mut byte) {
-            Ok(1..) if byte[0] == READY => Progress::Ready,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Progress::Underway,
-            _ => Progress::Failed,
+        loop {
+            return match self.socket.read(&mut byte) {
+                Ok(1..) if byte[0] == READY => Progress::Ready,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Progress::Underway,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                _ => Progress::Failed,
+            };
         }
     }
 }
