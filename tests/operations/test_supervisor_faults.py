@@ -45,7 +45,8 @@ def test_a_call_that_is_interrupted_is_made_again(supervised, calls, when):
         os.kill(worker, signal.SIGKILL)
         server.wait_for_log("was killed")
         fleet.wait_for_count(server.pid, 2)
-    load.stop().assert_lost_to(kills)
+        # Before strace lets go of the workers: a call it has replaced may then fail as one that the system does not have.
+        load.stop().assert_lost_to(kills)
     assert process.cpu_seconds(server.pid) < 2.0
 
 
@@ -74,6 +75,7 @@ def test_a_successor_takes_over_though_calls_are_interrupted(supervised, tmp_pat
     successor = int(pid_file.read_text())
     fleet.wait_for_count(successor, 1)
     os.kill(successor, signal.SIGTERM)
+    assert server.wait() == 0
     until(lambda: not process.group_members(server.pid), 10, "all have ended")
 
 

@@ -62,6 +62,7 @@ def test_signals_reach_the_workers_of_a_new_supervisor(supervised, tmp_path):
     os.kill(worker, signal.SIGTERM)
     fleet.wait_for_others(supervisor, {worker}, 1)
     os.kill(supervisor, signal.SIGTERM)
+    assert server.wait() == 0
     fleet.until(lambda: not process.group_members(server.pid), 10, "all have ended")
 
 
