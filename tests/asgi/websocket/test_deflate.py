@@ -46,7 +46,7 @@ def inflated(message):
 
 @pytest.mark.parametrize(
     ("server_alone", "client_alone", "server_bits", "client_bits"),
-    itertools.product([False, True], [False, True], [None, 9, 12, 15], [None, True, 9, 15]),
+    list(itertools.product([False, True], [False, True], [None, 9, 12, 15], [None, True, 9, 15])),
 )
 def test_messages_survive_whatever_a_client_offers(share_asgi, server_alone, client_alone, server_bits, client_bits):
     server = share_asgi("ws_echo:app")
