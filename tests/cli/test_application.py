@@ -97,6 +97,27 @@ def test_what_can_be_served(command, arguments):
         ("good.app", "there is no module good.app. It is neither in {folder} nor installed. Did you mean good:app?"),
         ("good.ap", "there is no module good.ap. It is neither in {folder} nor installed. Did you mean good:app?"),
         (
+            "package.app",
+            "there is no module package.app. It is neither in {folder} nor installed. Did you mean package.main:app?",
+        ),
+        (
+            "package.app:api",
+            "there is no module package.app. It is neither in {folder} nor installed. Did you mean package.main:api?",
+        ),
+        (
+            "package.mian:api",
+            "there is no module package.mian. It is neither in {folder} nor installed. Did you mean package.main:api?",
+        ),
+        (
+            "package.mian",
+            "there is no module package.mian. It is neither in {folder} nor installed. Did you mean package.main?",
+        ),
+        (
+            "project.urlz",
+            "there is no module project.urlz. It is neither in {folder} nor installed. Did you mean project.urls?",
+        ),
+        ("empty.app", "there is no module empty.app. It is neither in {folder} nor installed. Give the folder"),
+        (
             "package:app",
             'package has no attribute "app". package is the folder {folder}/package. Did you mean package.main:',
         ),

@@ -122,7 +122,7 @@ fn no_module(py: Python<'_>, spec: &AppSpec, app_dir: &Path) -> StartError {
     let module = &spec.module;
     let here = modules_in(app_dir);
     let alike = || nearest(module, here.iter().map(String::as_str)).map(str::to_owned);
-    let hint = match nearby::with_colon(py, spec).or_else(alike) {
+    let hint = match nearby::beside(py, spec).or_else(alike) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => "Give the folder that holds it as --app-dir.".to_owned(),
     };
@@ -132,7 +132,7 @@ fn no_module(py: Python<'_>, spec: &AppSpec, app_dir: &Path) -> StartError {
     ))
 }
 
-fn modules_in(folder: &Path) -> Vec<String> {
+pub(super) fn modules_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| module_name(&entry.path())).collect()
 }
