@@ -27,7 +27,8 @@ def run(
             stands for not given. A keyword wins over a `PRONGHORN_*` variable, a variable over the settings file.
 
     Raises:
-        ValueError: A setting that does not exist or has no such value; the message says what to write.
+        TypeError: A setting that does not exist, or a value of a type that it cannot have; the message says what to write.
+        ValueError: A setting that has no such value; the message says what to write.
         RuntimeError: The server cannot start, for a reason the message gives.
     """
     _run(app, {"bind": bind, "threads": threads, **settings})

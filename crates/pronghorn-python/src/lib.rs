@@ -42,7 +42,7 @@ static ALLOCATOR: pronghorn_engine::ReservingAllocator = pronghorn_engine::Reser
 mod _pronghorn {
     use std::ffi::OsString;
 
-    use pyo3::exceptions::{PyRuntimeError, PyValueError};
+    use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
 
@@ -65,6 +65,7 @@ mod _pronghorn {
     #[pyfunction]
     fn run(app: &Bound<'_, PyAny>, settings: &Bound<'_, PyDict>) -> PyResult<()> {
         start::run(app, settings).map_err(|failure| match failure {
+            Failure::Keyword(error) => PyTypeError::new_err(error.to_string()),
             Failure::Usage(error) => PyValueError::new_err(error.to_string()),
             Failure::Start(error) => PyRuntimeError::new_err(error.to_string()),
         })

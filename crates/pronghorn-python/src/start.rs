@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::alone::serve_alone;
 use crate::app::{self, Interface, StartError};
@@ -15,7 +15,7 @@ use crate::configuration::{Configuration, Source};
 use crate::environ;
 use crate::identity::Identity;
 use crate::listening::{Manner, reason_of_creating};
-use crate::settings::{self, Gathered, Given, Settings, UsageError};
+use crate::settings::{self, Arity, Gathered, Given, Setting, Settings, TABLE, UsageError};
 use crate::supervisor::{self, Outcome};
 use crate::{access_log, asgi, logging};
 
@@ -24,6 +24,8 @@ use crate::{access_log, asgi, logging};
 pub enum Failure {
     /// What was typed is wrong.
     Usage(UsageError),
+    /// A keyword is no setting, or its value is of another type.
+    Keyword(UsageError),
     /// The server cannot start.
     Start(StartError),
 }
@@ -32,7 +34,7 @@ impl Failure {
     /// The exit status of the command.
     fn status(&self) -> i32 {
         match self {
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Keyword(_) => 2,
             Self::Start(_) => 1,
         }
     }
@@ -53,7 +55,7 @@ impl From<StartError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(error) => error.fmt(f),
+            Self::Usage(error) | Self::Keyword(error) => error.fmt(f),
             Self::Start(error) => error.fmt(f),
         }
     }
@@ -122,7 +124,8 @@ pub fn run(application: &Bound<'_, PyAny>, keywords: &Bound<'_, PyDict>) -> Resu
     pronghorn_engine::open_standard_streams();
     let py = application.py();
     let named = application.extract::<String>().ok();
-    let source = Source::new(given(keywords, named.clone())?.alone());
+    let given = given(keywords, named.clone()).map_err(Failure::Keyword)?;
+    let source = Source::new(given.alone());
     let (gathered, settings) = source.gather()?;
     tell_warnings(&gathered);
     if named.is_some() {
@@ -147,21 +150,48 @@ fn serve_configured(py: Python<'_>, configuration: &Configuration) -> Result<(),
 fn given(keywords: &Bound<'_, PyDict>, app: Option<String>) -> Result<Given, UsageError> {
     let mut noted: Vec<_> = app.into_iter().map(|name| ("app".to_owned(), vec![name])).collect();
     for (name, value) in keywords.iter().filter(|(_, value)| !value.is_none()) {
-        let texts = texts(&value).map_err(|_| {
-            UsageError::new(format!(
-                "{name} has a value that is no text. Give a str, a number or a bool."
-            ))
-        })?;
-        noted.push((name.to_string(), texts));
+        let name = name.to_string();
+        let setting = TABLE.iter().find(|setting| setting.name == name);
+        let texts = texts(setting, &value).ok_or_else(|| wrong_type(&name, setting, &value))?;
+        noted.push((name, texts));
     }
-    settings::from_keywords(noted)
+    settings::from_keywords(noted, cli::advice)
 }
 
-fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        return value.try_iter()?.map(|item| item?.str()?.extract()).collect();
+/// The texts that a value stands for; none if it is of a type that stands for none. Of what is no setting any value is taken.
+fn texts(setting: Option<&Setting>, value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    let Some(setting) = setting else { return Some(vec![value.to_string()]) };
+    match is_list && setting.arity == Arity::Many {
+        true => value.try_iter().ok()?.map(|item| text(setting, &item.ok()?)).collect(),
+        false => text(setting, value).map(|text| vec![text]),
     }
-    Ok(vec![value.str()?.extract()?])
+}
+
+/// A switch is a bool, and nothing else is.
+fn text(setting: &Setting, value: &Bound<'_, PyAny>) -> Option<String> {
+    if value.is_instance_of::<PyBool>() {
+        return (setting.arity == Arity::Switch).then(|| value.to_string());
+    }
+    let is = |name: &str| value.hasattr(name).unwrap_or(false);
+    if let Ok(text) = value.extract::<String>() {
+        Some(text)
+    } else if is("__fspath__") {
+        value.call_method0("__fspath__").ok()?.extract().ok()
+    } else {
+        (is("__index__") || is("__float__")).then(|| value.to_string())
+    }
+}
+
+fn wrong_type(name: &str, setting: Option<&Setting>, value: &Bound<'_, PyAny>) -> UsageError {
+    let shown = value.repr().map_or_else(|_| "...".to_owned(), |text| text.to_string());
+    let kind =
+        value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    let expected = setting.map(|setting| (setting.expects)()).unwrap_or_default();
+    let help = setting.map(|setting| setting.help.trim()).unwrap_or_default();
+    UsageError::new(format!(
+        "{name}={shown} is not valid. Expected {expected}, nothing of type {kind}. {help}"
+    ))
 }
 
 /// There is no log yet.

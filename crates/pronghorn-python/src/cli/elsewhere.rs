@@ -1,9 +1,13 @@
 //! Flags that people know from gunicorn and uvicorn and that have no counterpart here.
 
 /// What to do instead of writing `flag`, if another server knows it.
-pub(super) fn advice(flag: &str) -> Option<&'static str> {
-    ADVICE.iter().find(|(flags, _)| flags.contains(&flag)).map(|(_, advice)| *advice)
+pub fn advice(flag: &str) -> Option<&'static str> {
+    let known = ADVICE.iter().find(|(flags, _)| flags.contains(&flag)).map(|(_, advice)| *advice);
+    known.or_else(|| flag.starts_with("--ssl-").then_some(NO_TLS))
 }
+
+const NO_TLS: &str =
+    "There is no TLS yet. Let nginx or another proxy end TLS, and listen with --bind unix:PATH.";
 
 const ADVICE: &[(&[&str], &str)] = &[
     (
@@ -15,24 +19,22 @@ const ADVICE: &[(&[&str], &str)] = &[
         "There are two deadlines: a request may take --request-timeout, and a worker may take --start-timeout to get ready.",
     ),
     (
-        &["--reload-engine", "--reload-extra-file", "--reload-include", "--reload-exclude"],
+        &[
+            "--reload-engine",
+            "--reload-extra-file",
+            "--reload-include",
+            "--reload-exclude",
+            "--reload-includes",
+            "--reload-excludes",
+            "--reload-delay",
+        ],
         "--reload watches the modules that are imported, and every file of the folders named by --reload-dir.",
     ),
     (
         &["-D", "--daemon"],
         "The server stays in the foreground. Let systemd or a container run it; deploy/ has examples.",
     ),
-    (
-        &[
-            "--certfile",
-            "--keyfile",
-            "--ca-certs",
-            "--ssl-certfile",
-            "--ssl-keyfile",
-            "--ssl-ca-certs",
-        ],
-        "There is no TLS yet. Let nginx or another proxy end TLS, and listen with --bind unix:PATH.",
-    ),
+    (&["--certfile", "--keyfile", "--ca-certs", "--ciphers", "--do-handshake-on-connect"], NO_TLS),
     (
         &["--capture-output"],
         "What the application writes to standard error stays there. Redirect it: 2>FILE.",
@@ -81,6 +83,24 @@ const ADVICE: &[(&[&str], &str)] = &[
     (
         &["--ws", "--http"],
         "HTTP and WebSockets are the server's own, and always there. Leave it out.",
+    ),
+    (&["--http2"], "There is no HTTP/2. Let a proxy in front speak it with clients."),
+    (
+        &["--h11-max-incomplete-event-size"],
+        "The head of a request may have the size that --limit-fields-total says.",
+    ),
+    (&["--use-colors", "--no-use-colors"], "The log has no colours. Leave it out."),
+    (
+        &["--header", "--headers"],
+        "Fields of every response are for a middleware of the application, or for the proxy.",
+    ),
+    (
+        &["--timeout-worker-healthcheck"],
+        "A worker whose request hangs is replaced after --request-timeout and --request-timeout-grace. Leave it out.",
+    ),
+    (
+        &["--reset-contextvars"],
+        "Each request runs in a task and a context of its own. Leave it out.",
     ),
 ];
 

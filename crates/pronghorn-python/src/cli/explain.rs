@@ -12,6 +12,11 @@ pub(super) fn explain(error: &Error, command: &Command) -> UsageError {
     let argument = argument(error);
     let message = match error.kind() {
         ErrorKind::UnknownArgument if argument.starts_with('-') => unknown(&argument, command),
+        ErrorKind::UnknownArgument if matches!(&*argument, "true" | "false" | "True" | "False") => {
+            format!(
+                "{argument:?} is one argument too many. A switch takes no value: --NAME turns it on, --no-NAME turns it off."
+            )
+        }
         ErrorKind::UnknownArgument => {
             format!(
                 "{argument:?} is one argument too many. There is one APP; a value follows its flag."

@@ -12,6 +12,7 @@ use clap::ArgMatches;
 use crate::settings::{Arity, Given, Origin, TABLE, UsageError};
 
 pub use command::command;
+pub use elsewhere::advice;
 pub use generate::{completions, man_page};
 
 /// What the command is asked to do.

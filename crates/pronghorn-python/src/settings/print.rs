@@ -90,14 +90,17 @@ mod tests {
         let keyword = |name: &str, texts: &[&str]| {
             (name.to_owned(), texts.iter().map(|text| (*text).to_owned()).collect())
         };
-        from_keywords(vec![
-            keyword("app", &["wiki:make()"]),
-            keyword("bind", &["[::1]:1", "unix:/a \"b\"\\c"]),
-            keyword("threads", &["04"]),
-            keyword("date_header", &["0"]),
-            keyword("server_header", &["Yes"]),
-            keyword("config", &["p.toml"]),
-        ])
+        from_keywords(
+            vec![
+                keyword("app", &["wiki:make()"]),
+                keyword("bind", &["[::1]:1", "unix:/a \"b\"\\c"]),
+                keyword("threads", &["04"]),
+                keyword("date_header", &["0"]),
+                keyword("server_header", &["Yes"]),
+                keyword("config", &["p.toml"]),
+            ],
+            |_| None,
+        )
         .expect("known")
     }
 

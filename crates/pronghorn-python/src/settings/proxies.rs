@@ -143,7 +143,8 @@ mod tests {
         let given = |pairs: &[(&str, &str)]| {
             let keyword =
                 |(name, text): &(&str, &str)| ((*name).to_owned(), vec![(*text).to_owned()]);
-            let given = from_keywords(pairs.iter().map(keyword).collect()).expect("known");
+            let given =
+                from_keywords(pairs.iter().map(keyword).collect(), |_| None).expect("known");
             given.resolve().map(|settings| settings.proxies()).map_err(|error| error.to_string())
         };
         let both = [("forwarded_count", "2"), ("forwarded_allow_ips", "10.0.0.0/8")];

@@ -135,7 +135,7 @@ mod tests {
         let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
         let keywords = direct.iter().map(owned).map(|(name, text)| (name, vec![text])).collect();
         gather(Sources {
-            direct: from_keywords(keywords).expect("known"),
+            direct: from_keywords(keywords, |_| None).expect("known"),
             environment: environment.iter().map(owned).collect(),
             read: &|path| match path.to_str() {
                 Some("p.toml") => Ok("threads = 2\nbacklog = 2\nhead-timeout = 2\n".to_owned()),

@@ -60,7 +60,7 @@ settings! {
         /// The port to listen on. With `host`, another way to write `bind`.
         port: Maybe<Count<0, 65535>> { short: Some('p'), placeholder: "PORT" };
 
-        /// The path of a Unix socket to listen on, the same as `bind` with unix:PATH.
+        /// The path of a Unix socket to listen on, the same as `bind` with unix:PATH. Beside `host` or `port` it is one address more.
         uds: Maybe<FilePath> { placeholder: "PATH" };
 
         /// The permissions of the Unix sockets that are made, in octal. They hold before anyone can connect.
