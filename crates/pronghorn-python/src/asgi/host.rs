@@ -166,9 +166,9 @@ impl Host {
                 self.running.borrow_mut().insert(number, Running { call, task });
             }
             Ok(_) => {}
-            // Also what its first step let through to the loop: its end is told by then.
             Err(error) if !call.http().has_ended() => call.ended(py, Ended::Raised(&error)),
-            Err(error) => log::debug!("{}: {error}", call.http().summary()),
+            // No task could be made, and its coroutine has told of its own end.
+            Err(error) => drop(failure::report(py, &call.summary().to_string(), &error)),
         }
     }
 

@@ -49,7 +49,7 @@ impl Tasks {
     /// A task that runs `coroutine` in a context of its own, and has taken the first step. The loop must run, outside of any task.
     ///
     /// # Errors
-    /// What is given cannot be awaited; with Python 3.12 and later also `SystemExit` and `KeyboardInterrupt` of the first step.
+    /// What is given cannot be awaited.
     #[inline]
     pub(crate) fn start<'py>(&self, coroutine: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = coroutine.py();

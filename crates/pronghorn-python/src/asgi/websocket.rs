@@ -5,7 +5,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc};
 use pronghorn_engine::{Dialogue, Gone, Next, Received, Room, Summary};
 use pronghorn_proto::websocket::{Kind, handshake::subprotocols};
 use pyo3::{
-    exceptions::{PyException, PyValueError},
+    exceptions::{PyValueError, asyncio::CancelledError},
     prelude::*,
     types::{PyBytes, PyDict, PyString},
 };
@@ -155,14 +155,14 @@ impl WebSocket {
         let stage = self.stage.get();
         let is_open = matches!(stage, stage::WebSocket::Connecting | stage::WebSocket::Open);
         match how {
-            Ended::Raised(error) if is_open && error.is_instance_of::<PyException>(py) => {
-                if !self.http.knows_gone() && dialogue.room().is_ok() {
-                    failure::report(py, &label, error);
-                }
-                dialogue.fail();
-            }
             Ended::Raised(error) => {
-                log::debug!("{label}: the application ended by {error}");
+                let is_gone = self.http.knows_gone() || is_open && dialogue.room().is_err();
+                let is_excused = is_gone || error.is_instance_of::<CancelledError>(py);
+                if failure::is_fatal(py, error) || !is_excused {
+                    failure::report(py, &label, error);
+                } else {
+                    log::debug!("{label}: the application ended by {error}");
+                }
                 dialogue.fail();
             }
             Ended::Returned if stage == stage::WebSocket::Connecting && dialogue.room().is_ok() => {

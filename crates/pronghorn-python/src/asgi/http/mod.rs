@@ -168,6 +168,9 @@ impl Http {
         let is_gone = self.is_gone.get() || !is_complete && dialogue.room().is_err();
         let label = || dialogue.label();
         match how {
+            Ended::Raised(error) if failure::is_fatal(py, error) => {
+                return Some(failure::report(py, &label(), error));
+            }
             Ended::Raised(_) if self.is_late.get() => {
                 log::info!("{}: has ended, as it was cancelled", label());
             }

@@ -66,7 +66,7 @@ pub(in crate::asgi) enum Sent {
 pub(in crate::asgi) enum Ended<'a> {
     /// It returned.
     Returned,
-    /// It raised this. Unless it is an `Exception`, the task raises it too.
+    /// It raised this. The task raises it too only if it is a `CancelledError`.
     Raised(&'a PyErr),
     /// Its coroutine was closed, or dropped, before its end.
     Closed,

@@ -4,7 +4,7 @@ use std::{cell::RefCell, ffi::CStr, rc::Rc, sync::Arc};
 
 use pronghorn_engine::Summary;
 use pyo3::{
-    exceptions::{PyException, PyRuntimeError, PyTypeError},
+    exceptions::{PyRuntimeError, PyTypeError, asyncio::CancelledError},
     ffi, intern,
     prelude::*,
 };
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The application's coroutine, step by step. Its end is told to the call, so that the task needs no callback, and it raises nothing
-/// that the task would have to report.
+/// that the task would report once more, or that would end the loop.
 pub(super) struct Driven {
     /// What the application returned. The task's repr and its stack are made of its attributes.
     awaitable: Py<PyAny>,
@@ -63,10 +63,10 @@ impl Driven {
             }
             Err(error) => {
                 self.end(py, Ended::Raised(&error));
-                match error.is_instance_of::<PyException>(py) {
-                    true => Ok(none()),
-                    // Cancelled, interrupted or to exit: the loop has to know.
-                    false => Err(error),
+                match error.is_instance_of::<CancelledError>(py) {
+                    // Whoever asks the task is to know that it was cancelled.
+                    true => Err(error),
+                    false => Ok(none()),
                 }
             }
         }
