@@ -1,5 +1,6 @@
 """What is left of a stop when its time is over: tasks are cancelled, and the application shuts down all the same."""
 
+import contextlib
 import signal
 import time
 
@@ -73,3 +74,18 @@ def test_a_stream_that_ends_as_it_is_told_is_no_fault(start):
         server.signal(signal.SIGTERM)
         assert server.wait() == 0
     assert "ERROR" not in server.log() and "lifespan cleaned up" in server.log()
+
+
+@pytest.mark.parametrize("ends", ["exit", "stop"])
+def test_whoever_ends_the_loop_takes_nobody_the_time_to_end(serve_asgi, loop, ends):
+    server = serve_asgi("loop_ending:app", "--loop", loop, "--graceful-timeout", "1s", env={"ENDS": ends})
+    assert server.get("/tasks").body == b"answered"
+    with contextlib.ExitStack() as scope:
+        for path in (b"/end", b"/wait", b"/end"):
+            scope.enter_context(server.raw()).send(get(target=path))
+        server.wait_for_log("waiting\n(.*\n)*waiting\n")
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 1
+    log = server.log()
+    assert log.index("request cleaned up") < log.index("lifespan cleaned up") < log.index("task cleaned up")
+    assert "could not be ended" not in log and "failed when it was to shut down" not in log

@@ -21,7 +21,7 @@ const LEAST_OF_TASKS: Duration = Duration::from_millis(500);
 const LEAST: Duration = Duration::from_millis(200);
 
 /// Waits for tasks that were cancelled as their requests are cut. What does not end is told of with the others, at the end of the loop.
-pub(super) fn wait_for_cut(event_loop: &EventLoop<'_>, tasks: &[Bound<'_, PyAny>]) {
+pub(super) fn wait_for_cut<'py>(event_loop: &EventLoop<'py>, tasks: &[Bound<'py, PyAny>]) {
     let waited = wait(event_loop, tasks, Instant::now() + LEAST_OF_TASKS, ALL);
     succeeded(event_loop, waited.map(|left| left.is_empty()));
 }
@@ -89,6 +89,7 @@ fn cancel_tasks(event_loop: &EventLoop<'_>, deadline: Instant) -> PyResult<bool>
     let py = event_loop.py();
     let tasks = py.import("asyncio")?.call_method1("all_tasks", (event_loop.object(),))?;
     let tasks = tasks.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    event_loop.own(&tasks);
     for task in &tasks {
         task.call_method0("cancel")?;
     }

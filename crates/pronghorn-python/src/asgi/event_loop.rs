@@ -1,6 +1,10 @@
 //! The event loop of a process: made, run and ended.
 
-use std::{rc::Rc, time::Instant};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    time::Instant,
+};
 
 use pyo3::{exceptions::PyImportError, intern, prelude::*};
 
@@ -20,6 +24,34 @@ pub(crate) struct EventLoop<'py> {
     object: Bound<'py, PyAny>,
     /// That of asyncio's loop. uvloop has none in Python.
     selector: Option<Selector<'py>>,
+    /// Tasks whose failures are told by those who have them.
+    owned: RefCell<Vec<Bound<'py, PyAny>>>,
+    /// The server has stopped the loop since a run of it ended last.
+    is_stopped: Rc<Cell<bool>>,
+}
+
+/// Stops the loop when it is called, as often as it is needed: a run within a run, of an application, may take a stop for itself.
+#[pyclass(unsendable)]
+pub(crate) struct Stop {
+    event_loop: Py<PyAny>,
+    is_stopped: Rc<Cell<bool>>,
+}
+
+impl Stop {
+    /// # Errors
+    /// Those of the loop.
+    pub(super) fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        self.is_stopped.set(true);
+        self.event_loop.bind(py).call_method0(intern!(py, "stop")).map(drop)
+    }
+}
+
+#[pymethods]
+impl Stop {
+    /// As a future calls it.
+    fn __call__(&self, future: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.stop(future.py())
+    }
 }
 
 impl<'py> EventLoop<'py> {
@@ -72,26 +104,48 @@ impl<'py> EventLoop<'py> {
     pub(crate) fn run(&self, is_over: impl Fn() -> bool) -> PyResult<()> {
         while !is_over() {
             match self.object.call_method0(intern!(self.py(), "run_forever")) {
-                Ok(_) if !is_over() => {
+                Ok(_) if !self.is_stopped.take() && !is_over() => {
                     log::warn!(
                         "the application has stopped the event loop: it goes on. Leave its end to the server."
                     );
                 }
                 Ok(_) => {}
                 // `sys.exit()` in a task is not the end of the server.
-                Err(error) if failure::survives(self.py(), &error) => {}
+                Err(error) if self.survives(&error) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    /// Runs until `awaitable` is done, and gives its result.
+    /// Runs until `awaitable` is done, and gives its result. What an application does to end the loop ends nothing but its own task.
     ///
     /// # Errors
-    /// What it raised; `SystemExit` or `KeyboardInterrupt` of any task; another loop runs in this thread.
+    /// What it raised; another loop runs in this thread.
     pub(crate) fn complete(&self, awaitable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.object.call_method1(intern!(self.py(), "run_until_complete"), (awaitable,))
+        let py = self.py();
+        let future = self.object.call_method1(intern!(py, "create_task"), (awaitable,))?;
+        future.call_method1(intern!(py, "add_done_callback"), (self.stopper(),))?;
+        self.run(|| is_done(&future).unwrap_or(true))?;
+        future.call_method0(intern!(py, "result"))
+    }
+
+    /// What stops the loop.
+    pub(super) fn stopper(&self) -> Stop {
+        Stop { event_loop: self.object.clone().unbind(), is_stopped: self.is_stopped.clone() }
+    }
+
+    /// Who calls this tells of what `tasks` raise.
+    pub(super) fn own(&self, tasks: &[Bound<'py, PyAny>]) {
+        self.owned.borrow_mut().extend_from_slice(tasks);
+    }
+
+    /// Whether `error` ended a run but not the server; if so, it is told.
+    fn survives(&self, error: &PyErr) -> bool {
+        let is_owned = || {
+            self.owned.borrow().iter().any(|task| failure::has_raised(task, error.value(self.py())))
+        };
+        failure::ends_loops(self.py(), error) && (is_owned() || failure::survives(self.py(), error))
     }
 
     /// Cancels the tasks that are left, ends asynchronous generators and the threads of the default executor, by `deadline`, and closes the
@@ -110,11 +164,15 @@ impl<'py> EventLoop<'py> {
     fn asyncio(py: Python<'py>) -> PyResult<Self> {
         let selector = Selector::new(py)?;
         let class = py.import("asyncio")?.getattr("SelectorEventLoop")?;
-        Ok(EventLoop { object: class.call1((selector.object(),))?, selector: Some(selector) })
+        Ok(Self::of(class.call1((selector.object(),))?, Some(selector)))
     }
 
     fn uvloop(module: &Bound<'py, PyModule>) -> PyResult<Self> {
-        Ok(EventLoop { object: module.call_method0("new_event_loop")?, selector: None })
+        Ok(Self::of(module.call_method0("new_event_loop")?, None))
+    }
+
+    fn of(object: Bound<'py, PyAny>, selector: Option<Selector<'py>>) -> Self {
+        EventLoop { object, selector, owned: RefCell::default(), is_stopped: Rc::default() }
     }
 
     fn set(self, py: Python<'py>) -> PyResult<Self> {
@@ -135,6 +193,10 @@ impl<'py> EventLoop<'py> {
     fn forget(&self, descriptor: i32) -> PyResult<()> {
         self.object.call_method1("remove_reader", (descriptor,)).map(drop)
     }
+}
+
+fn is_done(future: &Bound<'_, PyAny>) -> PyResult<bool> {
+    future.call_method0(intern!(future.py(), "done"))?.is_truthy()
 }
 
 /// Whether the loop that is asked for is there.

@@ -5,7 +5,6 @@ mod conversation;
 use std::time::{Duration, Instant};
 
 use pyo3::{
-    exceptions::{PyKeyboardInterrupt, PySystemExit},
     intern,
     prelude::*,
     types::{PyCFunction, PyDict, PyTuple},
@@ -16,6 +15,7 @@ use super::{
     await_stack::await_stack,
     ending::{FIRST, wait},
     event_loop::EventLoop,
+    failure,
 };
 use crate::{
     app::{self, StartError},
@@ -122,10 +122,11 @@ impl<'py> Lifespan<'py> {
         let Some(running) = self.running.filter(Running::is_shutting_down) else { return };
         let deadline = deadline.max(Instant::now() + LEAST_SHUTDOWN);
         let outcome = running.outcome(event_loop, deadline);
-        match outcome.and_then(|outcome| running.with_last_words(event_loop, outcome)) {
-            Ok(outcome) => tell_shutdown(event_loop.py(), outcome),
-            Err(error) => tell_shutdown(event_loop.py(), Outcome::Raised(error)),
-        }
+        let outcome = outcome.and_then(|outcome| match outcome {
+            Outcome::Answered(Answer::Complete) => running.after_completion(),
+            outcome => running.with_last_words(event_loop, outcome),
+        });
+        tell_shutdown(event_loop.py(), outcome.unwrap_or_else(Outcome::Raised));
     }
 }
 
@@ -147,13 +148,7 @@ impl<'py> Running<'py> {
         let conversation = self.conversation.get();
         if conversation.answer().is_none() && !self.is_done()? {
             let answered = conversation.answered(event_loop.py());
-            let waited = wait(event_loop, &[self.task.clone(), answered], deadline, FIRST);
-            // SystemExit and KeyboardInterrupt come through the loop: those of the task are found in it, too.
-            if let Err(error) = waited
-                && !self.is_done()?
-            {
-                return Err(error);
-            }
+            wait(event_loop, &[self.task.clone(), answered], deadline, FIRST)?;
         }
         self.result()
     }
@@ -180,6 +175,12 @@ impl<'py> Running<'py> {
 
     fn is_done(&self) -> PyResult<bool> {
         self.task.call_method0(intern!(self.task.py(), "done"))?.is_truthy()
+    }
+
+    /// An application that has said that its shutdown is complete may have raised by then.
+    fn after_completion(&self) -> PyResult<Outcome> {
+        let raised = if self.is_done()? { self.failure()? } else { None };
+        Ok(raised.map_or(Outcome::Answered(Answer::Complete), Outcome::Raised))
     }
 
     /// An application that has said that its start-up failed may raise as well: its traceback is worth showing, if it has told none.
@@ -234,7 +235,9 @@ fn begin<'py>(
     let awaitable = application.call1(arguments)?;
     let keywords = PyDict::new(py);
     keywords.set_item("loop", event_loop.object())?;
-    py.import("asyncio")?.call_method("ensure_future", (awaitable,), Some(&keywords))
+    let task = py.import("asyncio")?.call_method("ensure_future", (awaitable,), Some(&keywords))?;
+    event_loop.own(std::slice::from_ref(&task));
+    Ok(task)
 }
 
 fn scope<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
@@ -262,7 +265,7 @@ fn judge(
         Outcome::Answered(Answer::Failed(text)) => Err(refused(&text)),
         Outcome::Refused(text, error) => Err(refused_and_raised(py, &text, &error)),
         Outcome::Silent(stack) => Err(silent(within, &stack)),
-        Outcome::Raised(error) if is_exit(py, &error) => Err(raised(py, &error, "")),
+        Outcome::Raised(error) if failure::ends_loops(py, &error) => Err(raised(py, &error, "")),
         Outcome::Raised(error) if choice == LifespanChoice::On && has_received => {
             Err(raised(py, &error, ""))
         }
@@ -284,10 +287,6 @@ fn judge(
             Ok(false)
         }
     }
-}
-
-fn is_exit(py: Python<'_>, error: &PyErr) -> bool {
-    error.is_instance_of::<PySystemExit>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py)
 }
 
 fn raised(py: Python<'_>, error: &PyErr, hint: &str) -> StartError {
