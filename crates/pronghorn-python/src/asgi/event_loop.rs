@@ -26,7 +26,7 @@ pub(crate) struct EventLoop<'py> {
     selector: Option<Selector<'py>>,
     /// Tasks whose failures are told by those who have them.
     owned: RefCell<Vec<Bound<'py, PyAny>>>,
-    /// The server has stopped the loop since a run of it ended last.
+    /// The server has stopped the loop since a run of it began last.
     is_stopped: Rc<Cell<bool>>,
 }
 
@@ -35,13 +35,17 @@ pub(crate) struct EventLoop<'py> {
 pub(crate) struct Stop {
     event_loop: Py<PyAny>,
     is_stopped: Rc<Cell<bool>>,
+    /// uvloop, which knows no run within a run, would keep a second stop for its next run.
+    once: bool,
 }
 
 impl Stop {
     /// # Errors
     /// Those of the loop.
     pub(super) fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        self.is_stopped.set(true);
+        if self.is_stopped.replace(true) && self.once {
+            return Ok(());
+        }
         self.event_loop.bind(py).call_method0(intern!(py, "stop")).map(drop)
     }
 }
@@ -103,8 +107,10 @@ impl<'py> EventLoop<'py> {
     /// Another loop runs in this thread.
     pub(crate) fn run(&self, is_over: impl Fn() -> bool) -> PyResult<()> {
         while !is_over() {
+            // A stop that came after the end of a run ends the next.
+            let was_stopped = self.is_stopped.take();
             match self.object.call_method0(intern!(self.py(), "run_forever")) {
-                Ok(_) if !self.is_stopped.take() && !is_over() => {
+                Ok(_) if !was_stopped && !self.is_stopped.get() && !is_over() => {
                     log::warn!(
                         "the application has stopped the event loop: it goes on. Leave its end to the server."
                     );
@@ -132,7 +138,11 @@ impl<'py> EventLoop<'py> {
 
     /// What stops the loop.
     pub(super) fn stopper(&self) -> Stop {
-        Stop { event_loop: self.object.clone().unbind(), is_stopped: self.is_stopped.clone() }
+        Stop {
+            event_loop: self.object.clone().unbind(),
+            is_stopped: self.is_stopped.clone(),
+            once: self.selector.is_none(),
+        }
     }
 
     /// Who calls this tells of what `tasks` raise.

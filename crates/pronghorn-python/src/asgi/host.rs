@@ -11,17 +11,19 @@ use std::{
 
 use pronghorn_engine::{Dialogue, Hosted, Occurrence, Reason};
 use pyo3::{intern, prelude::*};
-use rustc_hash::FxHashMap;
 
 use super::{
     drain::Drain,
     either::Either,
     engine::Engine,
+    event_loop::Stop,
     failure,
     http::Events,
     raw::{Call, Conversation, Ended, Types, When},
+    request_tasks::task_of,
     scope::{Origin, Scopes},
     task::Tasks,
+    under_way::{Key, Request, Slot, UnderWay},
 };
 
 /// Serves an ASGI application in the event loop of this thread.
@@ -37,27 +39,17 @@ pub(super) struct Host {
     pub(super) debug: bool,
     /// How long a task may take to end when it was cancelled for its time.
     pub(super) grace: Duration,
-    /// Tasks that have not ended, by their number.
-    running: RefCell<FxHashMap<u64, Running>>,
-    /// The number of the task that the engine speaks to, by the slot of its connection.
-    numbers: RefCell<FxHashMap<Slot, u64>>,
-    next: Cell<u64>,
-    /// Turns under way: more than one when an application runs the loop within a turn.
-    turns: Cell<usize>,
+    pub(super) under_way: UnderWay,
     /// Until the drain begins.
     drain: RefCell<Option<Drain>>,
     /// When it has to be over.
     deadline: Cell<Option<Instant>>,
-    /// The loop was stopped as the server is over. Once is enough: uvloop would end its next run too.
-    has_stopped: Cell<bool>,
-}
-
-/// As the engine names a connection.
-pub(super) type Slot = (u32, u32);
-
-struct Running {
-    call: Rc<Call<Either>>,
-    task: Py<PyAny>,
+    /// Stops the loop when the server is over.
+    stop: Stop,
+    /// The loop runs for the server.
+    is_serving: Cell<bool>,
+    /// The tasks of requests that were cut, once they were.
+    cut: RefCell<Option<Vec<Py<PyAny>>>>,
 }
 
 /// What a host is made of.
@@ -71,6 +63,7 @@ pub(super) struct Parts {
     pub(super) debug: bool,
     pub(super) grace: Duration,
     pub(super) drain: Drain,
+    pub(super) stop: Stop,
 }
 
 impl Host {
@@ -85,13 +78,12 @@ impl Host {
             tasks: parts.tasks,
             debug: parts.debug,
             grace: parts.grace,
-            running: RefCell::default(),
-            numbers: RefCell::default(),
-            next: Cell::new(0),
-            turns: Cell::new(0),
+            under_way: UnderWay::default(),
             drain: RefCell::new(Some(parts.drain)),
             deadline: Cell::new(None),
-            has_stopped: Cell::new(false),
+            stop: parts.stop,
+            is_serving: Cell::new(true),
+            cut: RefCell::default(),
         })
     }
 
@@ -101,7 +93,7 @@ impl Host {
         let is_late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
             || hosted.as_ref().is_some_and(Hosted::is_overdue);
         let has_drained = hosted.as_ref().is_none_or(Hosted::is_over);
-        has_drained && (is_late || self.running.borrow().is_empty())
+        has_drained && (is_late || self.under_way.is_empty())
     }
 
     /// When the drain has to be over; `None` before it begins.
@@ -124,47 +116,40 @@ impl Host {
     }
 
     fn tell(&self, py: Python<'_>, tell: impl Fn(&Call<Either>)) {
-        let calls: Vec<_> = self.running.borrow().values().map(|one| one.call.clone()).collect();
-        for call in calls {
+        for Request { call, .. } in self.under_way.all(py) {
             tell(&call);
             self.settle(py, call.stir(py, When::Soon));
         }
     }
 
     /// The task of a request has ended.
-    pub(super) fn forget(&self, number: u64, slot: Slot) {
-        let ended = self.running.borrow_mut().remove(&number);
-        let mut numbers = self.numbers.borrow_mut();
-        if numbers.get(&slot) == Some(&number) {
-            numbers.remove(&slot);
-        }
-        drop(numbers);
-        drop(ended);
+    pub(super) fn forget(&self, key: Key) {
+        self.under_way.forget(key);
         if self.deadline.get().is_some() {
             Python::attach(|py| self.stop_if_over(py));
         }
     }
 
-    fn take(self: &Rc<Self>, py: Python<'_>, occurrence: Occurrence) {
+    /// `when`: a task may go on.
+    fn take(self: &Rc<Self>, py: Python<'_>, occurrence: Occurrence, when: When) {
         match occurrence {
-            Occurrence::Begun(dialogue) => self.begin(py, dialogue),
-            Occurrence::Stirred(slot) => self.stir(py, slot),
+            Occurrence::Begun(dialogue) => self.begin(py, dialogue, when),
+            Occurrence::Stirred(slot) => self.stir(py, slot, when),
             Occurrence::Late(slot, late) => self.late(py, slot, late),
             Occurrence::Draining => self.drain(py),
         }
     }
 
-    fn begin(self: &Rc<Self>, py: Python<'_>, dialogue: Box<Dialogue>) {
-        let (number, slot) = (self.next.get(), dialogue.slot());
-        self.next.set(number + 1);
+    fn begin(self: &Rc<Self>, py: Python<'_>, dialogue: Box<Dialogue>, when: When) {
+        let key = self.under_way.key(dialogue.slot());
         let scope = self.scope(py, &dialogue);
-        let call = Call::new(py, &self.types, Either::new(self, number, dialogue));
-        let task = scope.and_then(|scope| self.start(py, &call, scope));
+        let call = Call::new(py, &self.types, Either::new(self, key, dialogue));
+        self.under_way.starts(key, &call);
+        let task = scope.and_then(|scope| self.start(py, &call, scope, when));
+        let has_ended = call.http().has_ended();
+        self.under_way
+            .started(task.as_ref().ok().filter(|_| !has_ended).map(|it| it.clone_ref(py)));
         match task {
-            Ok(task) if !call.http().has_ended() => {
-                self.numbers.borrow_mut().insert(slot, number);
-                self.running.borrow_mut().insert(number, Running { call, task });
-            }
             Ok(_) => {}
             Err(error) if !call.http().has_ended() => call.ended(py, Ended::Raised(&error)),
             // No task could be made, and its coroutine has told of its own end.
@@ -187,37 +172,34 @@ impl Host {
         py: Python<'_>,
         call: &Rc<Call<Either>>,
         scope: Bound<'_, PyAny>,
+        when: When,
     ) -> PyResult<Py<PyAny>> {
         let receive = self.types.receive(py, call.clone())?;
         let send = self.types.send(py, call.clone())?;
         let awaitable = self.application.bind(py).call1((scope, receive, send))?;
         let driven = self.types.drive(call.clone(), awaitable)?;
-        Ok(self.tasks.start(driven)?.unbind())
+        Ok(self.tasks.start(driven, when)?.unbind())
     }
 
-    fn stir(&self, py: Python<'_>, slot: Slot) {
-        if let Some((call, _)) = self.find(py, slot) {
-            // Within another task's step none may begin.
-            let when = if self.turns.get() > 1 { When::Soon } else { When::Now };
+    fn stir(&self, py: Python<'_>, slot: Slot, when: When) {
+        if let Some(Request { call, .. }) = self.under_way.find(py, slot) {
             self.settle(py, call.stir(py, when));
         }
     }
 
-    /// The call and the task that the engine speaks to.
-    pub(super) fn find(&self, py: Python<'_>, slot: Slot) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
-        let number = *self.numbers.borrow().get(&slot)?;
-        self.running(py, number)
-    }
-
-    /// Those of this number, if the task has not ended.
-    pub(super) fn running(
+    /// The call of a request with its task; none if it has no task as yet.
+    pub(super) fn with_task(
         &self,
         py: Python<'_>,
-        number: u64,
+        request: Request,
     ) -> Option<(Rc<Call<Either>>, Py<PyAny>)> {
-        let running = self.running.borrow();
-        let running = running.get(&number)?;
-        Some((running.call.clone(), running.task.clone_ref(py)))
+        let Request { call, task } = request;
+        let task = task.or_else(|| {
+            // Its first step runs the loop on.
+            let found = task_of(self.event_loop(py), &self.types.applications(py), call.summary());
+            found.ok().flatten().map(Bound::unbind)
+        });
+        Some((call, task?))
     }
 
     pub(super) fn settle(&self, py: Python<'_>, outcome: PyResult<()>) {
@@ -251,12 +233,13 @@ impl Host {
         self.stop_if_over(py);
     }
 
-    fn stop_if_over(&self, py: Python<'_>) {
-        if !self.is_over() || self.has_stopped.replace(true) {
-            return;
+    /// Stops the loop if the server is over; gives whether it is. Again and again: a run within a run may take a stop for itself.
+    fn stop_if_over(&self, py: Python<'_>) -> bool {
+        let is_over = self.is_serving.get() && self.is_over();
+        if is_over {
+            self.settle(py, self.stop.stop(py));
         }
-        let stopped = self.event_loop.bind(py).call_method0(intern!(py, "stop"));
-        self.settle(py, stopped.map(drop));
+        is_over
     }
 }
 
@@ -289,21 +272,19 @@ impl Engine for Turns {
     }
 
     fn turn(&self, py: Python<'_>) -> bool {
-        let turns = self.0.turns.get();
-        self.0.turns.set(turns + 1);
-        let mut was_busy = false;
+        let mut when = None;
         loop {
             let occurrence = self.0.hosted().next();
             let Some(occurrence) = occurrence else { break };
-            was_busy = true;
+            let when = *when.get_or_insert_with(|| self.0.tasks.when(py));
+            let depth = self.0.under_way.depth();
             // A panic is a fault of the server, and costs one request.
-            if catch_unwind(AssertUnwindSafe(|| self.0.take(py, occurrence))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| self.0.take(py, occurrence, when))).is_err() {
                 log::error!("the server panicked over a request; please report this");
+                self.0.under_way.truncate(depth);
             }
         }
-        self.0.turns.set(turns);
-        self.0.stop_if_over(py);
-        was_busy
+        self.0.stop_if_over(py) || when.is_some()
     }
 }
 
@@ -315,19 +296,27 @@ impl Host {
         }
     }
 
-    /// Cuts the requests that are left, and cancels their tasks, which are given.
-    pub(super) fn cut<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
-        let running: Vec<_> = {
-            let running = self.running.borrow();
-            running.values().map(|one| (one.call.clone(), one.task.clone_ref(py))).collect()
-        };
-        let cancel = |(call, task): (Rc<Call<Either>>, Py<PyAny>)| {
-            call.http().cut();
-            let task = task.into_bound(py);
-            self.settle(py, task.call_method0(intern!(py, "cancel")).map(drop));
-            task
-        };
-        running.into_iter().map(cancel).collect()
+    /// The loop does not run for the server any more. Requests that are left are cut; their tasks, which were cancelled, are given.
+    pub(super) fn stop_serving<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        self.is_serving.set(false);
+        self.cut(py);
+        let cut = self.cut.borrow();
+        cut.iter().flatten().map(|task| task.bind(py).clone()).collect()
+    }
+
+    /// Cuts the requests that are left, once, and cancels their tasks.
+    fn cut(&self, py: Python<'_>) {
+        if self.cut.borrow().is_some() {
+            return;
+        }
+        self.cut.replace(Some(Vec::new()));
+        for request in self.under_way.all(py) {
+            request.call.http().cut();
+            let Some((_, task)) = self.with_task(py, request) else { continue };
+            let cancelled = task.bind(py).call_method0(intern!(py, "cancel"));
+            self.settle(py, cancelled.map(drop));
+            self.cut.borrow_mut().get_or_insert_default().push(task);
+        }
     }
 
     /// The engine's part, while the host serves.

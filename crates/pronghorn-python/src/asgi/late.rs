@@ -8,16 +8,16 @@ use std::{
 use pronghorn_engine::{Late, Reason, Summary};
 use pyo3::{intern, prelude::*};
 
-use super::{
-    await_stack::await_stack,
-    host::{Host, Slot},
-    raw::Conversation,
-};
+use super::{await_stack::await_stack, host::Host, raw::Conversation, under_way::Slot};
 
 impl Host {
     /// Time has run out for a request.
     pub(super) fn late(self: &Rc<Self>, py: Python<'_>, slot: Slot, late: Late) {
-        let Some((call, task)) = self.find(py, slot) else { return };
+        let Some((call, task)) =
+            self.under_way.find(py, slot).and_then(|it| self.with_task(py, it))
+        else {
+            return;
+        };
         let (http, task) = (call.http(), task.bind(py));
         if late != Late::ClientGone && !http.is_open() && !http.summary().is_given_up() {
             // Its response has begun meanwhile.
@@ -58,7 +58,11 @@ impl Host {
 
     /// The grace time is over of a task that was cancelled.
     fn look_again(&self, py: Python<'_>, number: u64) {
-        let Some((call, task)) = self.running(py, number) else { return };
+        let Some((call, task)) =
+            self.under_way.get(py, number).and_then(|it| self.with_task(py, it))
+        else {
+            return;
+        };
         tell_stuck(
             call.http().summary(),
             self.grace,

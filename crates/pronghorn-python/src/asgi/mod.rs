@@ -20,6 +20,7 @@ mod selector;
 mod serve;
 mod stage;
 mod task;
+mod under_way;
 mod websocket;
 
 pub(crate) use ending::is_stuck;

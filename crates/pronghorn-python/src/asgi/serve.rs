@@ -91,7 +91,7 @@ impl<'py> Serving<'py> {
         let deadline =
             host.deadline().unwrap_or_else(|| Instant::now() + settings.graceful_timeout);
         let left = event_loop.disconnect(&engine);
-        ending::wait_for_cut(&event_loop, &host.cut(py));
+        ending::wait_for_cut(&event_loop, &host.stop_serving(py));
         lifespan.shut_down(&event_loop, deadline);
         drop(engine);
         event_loop.end(deadline);
@@ -126,6 +126,7 @@ fn parts<'py>(
         tasks: Tasks::new(object)?,
         debug: settings.debug,
         grace: settings.request_timeout_grace,
+        stop: event_loop.stopper(),
         drain: Drain {
             graceful: settings.graceful_timeout,
             tells_streams: settings.drain_streams == DrainChoice::Disconnect,

@@ -13,12 +13,16 @@ use pyo3::{
     types::{PyDict, PyTuple},
 };
 
+use super::raw::When;
+
 /// Makes the tasks of one event loop.
 pub(crate) struct Tasks {
     event_loop: Py<PyAny>,
     class: Py<PyAny>,
     /// What the class is called with beside the coroutine; it only reads them.
     keywords: Py<PyDict>,
+    /// `asyncio.current_task`, with a loop that may be run within its own run.
+    current_task: Option<Py<PyAny>>,
     /// Where asyncio does not take first steps itself.
     interception: Option<Interception>,
 }
@@ -30,7 +34,8 @@ impl Tasks {
     /// `MemoryError`; asyncio cannot be imported.
     pub(crate) fn new(event_loop: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = event_loop.py();
-        let class = py.import("asyncio")?.getattr("Task")?;
+        let asyncio = py.import("asyncio")?;
+        let class = asyncio.getattr("Task")?;
         let keywords = PyDict::new(py);
         keywords.set_item("loop", event_loop)?;
         let is_eager = py.version_info() >= (3, 12);
@@ -38,22 +43,40 @@ impl Tasks {
             keywords.set_item("eager_start", true)?;
         }
         let interception = if is_eager { None } else { Interception::new(event_loop, &class)? };
+        // uvloop refuses to be.
+        let may_nest = event_loop.is_instance(&asyncio.getattr("BaseEventLoop")?)?;
+        let current_task = may_nest.then(|| asyncio.getattr("current_task")).transpose()?;
         Ok(Tasks {
             event_loop: event_loop.clone().unbind(),
+            current_task: current_task.map(Bound::unbind),
             class: class.unbind(),
             keywords: keywords.unbind(),
             interception,
         })
     }
 
-    /// A task that runs `coroutine` in a context of its own, and has taken the first step. The loop must run, outside of any task.
+    /// When tasks may go on or begin: within the step of another, which has run the loop on, none may at once.
+    #[inline]
+    pub(crate) fn when(&self, py: Python<'_>) -> When {
+        let Some(current_task) = &self.current_task else { return When::Now };
+        let current = current_task.bind(py).call1((&self.event_loop,));
+        if current.is_ok_and(|task| task.is_none()) { When::Now } else { When::Soon }
+    }
+
+    /// A task that runs `coroutine` in a context of its own, and has taken the first step if `when` allows that, or Python does so whatever
+    /// runs. The loop must run.
     ///
     /// # Errors
     /// What is given cannot be awaited.
     #[inline]
-    pub(crate) fn start<'py>(&self, coroutine: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn start<'py>(
+        &self,
+        coroutine: Bound<'py, PyAny>,
+        when: When,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = coroutine.py();
-        let task = match &self.interception {
+        let interception = self.interception.as_ref().filter(|_| when == When::Now);
+        let task = match interception {
             None => self.make(&coroutine),
             Some(interception) => interception.start(py, || self.make(&coroutine)),
         };

@@ -17,6 +17,7 @@ use super::{
     message::{Data, Message, WEBSOCKET},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{self, Frame, Part},
+    under_way::Key,
 };
 use crate::raw::{Kept, copied, kept_text, set};
 
@@ -38,9 +39,9 @@ enum Event<'py> {
 
 impl WebSocket {
     /// The conversation about the WebSocket that `dialogue` asks for.
-    pub(super) fn new(host: &Rc<Host>, number: u64, dialogue: Box<Dialogue>) -> Self {
+    pub(super) fn new(host: &Rc<Host>, key: Key, dialogue: Box<Dialogue>) -> Self {
         WebSocket {
-            http: Http::new(host, number, dialogue),
+            http: Http::new(host, key, dialogue),
             stage: Cell::default(),
             is_connected: Cell::new(false),
         }

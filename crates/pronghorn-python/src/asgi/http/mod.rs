@@ -20,10 +20,11 @@ use pyo3::{
 use self::events::Event;
 use super::{
     failure,
-    host::{Host, Slot},
+    host::Host,
     message::{Message, RESPONSE},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{Part, Response},
+    under_way::Key,
 };
 use crate::{debug, interned::Words, request::Request};
 
@@ -44,10 +45,9 @@ pub(super) struct Http {
     kinds: &'static [(&'static str, Part)],
     /// Whether clients see tracebacks.
     debug: bool,
-    /// Who runs it, and by which number.
+    /// Who runs it, and by which key.
     host: Rc<Host>,
-    number: u64,
-    slot: Slot,
+    key: Key,
     summary: Arc<Summary>,
     /// Its client was answered in its place.
     is_late: Cell<bool>,
@@ -57,12 +57,11 @@ pub(super) struct Http {
 
 impl Http {
     /// The conversation about the request in `dialogue`.
-    pub(super) fn new(host: &Rc<Host>, number: u64, dialogue: Box<Dialogue>) -> Self {
+    pub(super) fn new(host: &Rc<Host>, key: Key, dialogue: Box<Dialogue>) -> Self {
         let debug = host.debug;
         Http {
             host: Rc::clone(host),
-            number,
-            slot: dialogue.slot(),
+            key,
             summary: Arc::clone(dialogue.summary()),
             is_late: Cell::new(false),
             is_dismissed: Cell::new(false),
@@ -104,12 +103,12 @@ impl Http {
 
     /// Its task has ended.
     pub(super) fn forget(&self) {
-        self.host.forget(self.number, self.slot);
+        self.host.forget(self.key);
     }
 
     /// By which number the host has it.
     pub(super) fn number(&self) -> u64 {
-        self.number
+        self.key.number
     }
 
     /// Whether nothing of the response has been sent.
