@@ -66,6 +66,22 @@ def test_a_task_that_does_not_end_keeps_nobody(start):
     assert "a task of the application does not end, though it was cancelled" in server.log()
 
 
+@pytest.mark.parametrize("stop", STOPS)
+def test_who_is_told_as_cut_is_not_answered(start, stop):
+    server = start()
+    with server.raw(timeout=10) as kept, server.raw(timeout=10) as client:
+        assert kept.ask(get(target=b"/hello")).body == b"hello"
+        client.send(get(target=b"/hog"))
+        server.wait_for_log("waiting")
+        server.signal(STOPS[stop][0])
+        server.wait_for_log("blocking")
+        kept.send(get(target=b"/hello"))
+        server.wait_for_log("connections still busy, which are cut: 2")
+        assert client.is_closed() and kept.is_closed()
+        server.wait()
+    assert "answered" not in server.log()
+
+
 def test_a_stream_that_ends_as_it_is_told_is_no_fault(start):
     server = start()
     with server.raw(timeout=10) as client:
@@ -74,6 +90,16 @@ def test_a_stream_that_ends_as_it_is_told_is_no_fault(start):
         server.signal(signal.SIGTERM)
         assert server.wait() == 0
     assert "ERROR" not in server.log() and "lifespan cleaned up" in server.log()
+
+
+def test_a_stream_that_ends_in_time_without_asking_is_sent_to_its_end(start):
+    server = start()
+    with server.raw(timeout=10) as client:
+        client.send(get(target=b"/finite"))
+        client.wait_for(b"piece")
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 0
+    assert "ERROR" not in server.log()
 
 
 @pytest.mark.parametrize("ends", ["exit", "stop"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 
 from exchange import answer
 
@@ -21,6 +22,15 @@ async def stream(receive, send):
         await asyncio.wait([told], timeout=0.05)
 
 
+async def finite(send):
+    """Streams for a while without asking whether anybody is there, as frameworks do that rely on `send` to raise."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(16):
+        await send({"type": "http.response.body", "body": b"piece", "more_body": True})
+        await asyncio.sleep(0.05)
+    await send({"type": "http.response.body", "body": b"end"})
+
+
 async def wait():
     """Waits, and cleans up for a moment when it is cancelled."""
     try:
@@ -29,6 +39,18 @@ async def wait():
     finally:
         await asyncio.sleep(0.1)
         print("request cleaned up")
+
+
+async def hog(send):
+    """Keeps the loop for itself until the time of a stop is over, and answers as soon as others could have run."""
+    print("waiting")
+    await asyncio.sleep(0.3)
+    print("blocking")
+    time.sleep(1.5)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    await answer(send, b"hogged")
+    print("answered")
 
 
 async def stay():
@@ -50,11 +72,19 @@ async def lifespan(receive, send):
 
 
 async def app(scope, receive, send):
-    """/stream, /wait, /stubborn (which does not end), /later (which waits behind its answer)."""
+    """/finite, /hello, /hog, /stream, /wait, /stubborn (which does not end), /later (which waits behind its answer)."""
     if scope["type"] == "lifespan":
         return await lifespan(receive, send)
     if scope["path"] == "/stream":
         return await stream(receive, send)
+    if scope["path"] == "/finite":
+        return await finite(send)
+    if scope["path"] == "/hog":
+        return await hog(send)
+    if scope["path"] == "/hello":
+        print("hello begun")
+        await asyncio.sleep(0)
+        return await answer(send, b"hello")
     if scope["path"] == "/later":
         await answer(send, b"answered")
     await (stay() if scope["path"] == "/stubborn" else wait())

@@ -136,8 +136,11 @@ impl Hosted {
             let (found, progress) = self.thread.host_step();
             match found {
                 Some(Found::Begun(begun)) => {
-                    let dialogue = Box::new(Dialogue::new(self.shared.clone(), begun));
-                    if !dialogue.summary().is_given_up() {
+                    let mut dialogue = Box::new(Dialogue::new(self.shared.clone(), begun));
+                    if self.is_overdue() {
+                        // It was told as cut.
+                        dialogue.abort();
+                    } else if !dialogue.summary().is_given_up() {
                         return Some(Occurrence::Begun(dialogue));
                     }
                     dialogue.end();

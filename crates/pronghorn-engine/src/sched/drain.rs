@@ -74,7 +74,8 @@ impl EngineThread {
             return self.end_host(event_loop);
         }
         let (queued, outside) = self.shared.sched().load();
-        if queued == 0 && outside == 0 && event_loop.conns.len() == 0 {
+        let left = if overdue { busy(&event_loop) } else { event_loop.conns.len() };
+        if queued == 0 && outside == 0 && left == 0 {
             drop(event_loop);
             return self.stop_all();
         }
@@ -87,7 +88,7 @@ impl EngineThread {
     /// The host has tasks to end, and an application to shut down, before the process ends.
     fn end_host(&self, event_loop: MutexGuard<'_, EventLoop>) {
         self.shared.is_overdue.store(true, Ordering::Relaxed);
-        if event_loop.conns.len() > 0 && !self.shared.is_cut.swap(true, Ordering::Relaxed) {
+        if busy(&event_loop) > 0 && !self.shared.is_cut.swap(true, Ordering::Relaxed) {
             tell_cut(&event_loop, self.shared.hurried.load(Ordering::Relaxed));
         }
         drop(event_loop);
@@ -110,8 +111,13 @@ impl EngineThread {
     }
 }
 
+/// How many connections are left that would lose something.
+fn busy(event_loop: &EventLoop) -> usize {
+    event_loop.conns.tokens(|conn| !conn.is_idle()).len()
+}
+
 fn tell_cut(event_loop: &EventLoop, hurried: bool) {
-    let busy = event_loop.conns.len();
+    let busy = busy(event_loop);
     if hurried {
         log::warn!("stopped at once; connections still busy, which are cut: {busy}");
     } else {

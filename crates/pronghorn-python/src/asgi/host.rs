@@ -237,6 +237,8 @@ impl Host {
     fn stop_if_over(&self, py: Python<'_>) -> bool {
         let is_over = self.is_serving.get() && self.is_over();
         if is_over {
+            // What goes on until the loop has stopped could still answer.
+            self.cut(py);
             self.settle(py, self.stop.stop(py));
         }
         is_over
