@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from harness.injection import failing
 from harness.metrics import Metrics
 from harness.request import get, head
 from harness.waiting import until
@@ -78,6 +79,16 @@ def test_clients_that_go_before_their_answers_leave_nothing_behind(serve_asgi, l
         go.touch()
         assert clients[0].read_response().body == b"blocked"
     until(lambda: Metrics(server.get("/metrics")).value("requests_in_flight") == 0, what="all have ended")
+    assert server.get("/hello/x").body == b"hello"
+
+
+@pytest.mark.parametrize("error", ["ECONNRESET", "ETIMEDOUT", "ENOBUFS"])
+def test_an_error_of_what_was_kept_is_raised_by_the_next_send(server, error):
+    with server.raw() as client, failing(server.pid, "sendto,sendmsg", error, "1"):
+        client.send(get(target=b"/sends_on/x"))
+        server.wait_for_log("first was taken")
+        server.wait_for_log("second (raised OSError, and receive gives http.disconnect|was taken)")
+    assert "second was taken" not in server.log()
     assert server.get("/hello/x").body == b"hello"
 
 

@@ -50,6 +50,20 @@ async def answer_first(scope, receive, send, path):
     hold_up("/" + path)
 
 
+async def sends_on(scope, receive, send, _):
+    """Sends a piece, which goes out when the round is over, and then another one."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"first", "more_body": True})
+    print("first was taken")
+    await asyncio.sleep(0.1)
+    try:
+        await send({"type": "http.response.body", "body": b"second", "more_body": True})
+    except OSError:
+        print("second raised OSError, and receive gives", (await receive())["type"])
+    else:
+        print("second was taken")
+
+
 async def chunks(scope, receive, send, sizes):
     """A response in pieces of those sizes, sent without a pause."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -87,5 +101,5 @@ async def slow(scope, receive, send, seconds):
     print("closed with", message["code"])
 
 
-app = routed(hello, block, pieces, answer_first, chunks, woken)
+app = routed(hello, block, pieces, answer_first, sends_on, chunks, woken)
 sockets = routed(chat, slow, kind="websocket")
