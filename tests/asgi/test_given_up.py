@@ -30,6 +30,13 @@ def expect_504(client, method="GET"):
     return response
 
 
+def expect_504_for(server, target):
+    """A request over its time, on a connection of its own."""
+    with server.raw() as client:
+        client.send(get(target=target))
+        expect_504(client)
+
+
 def expect_service(server):
     """The server goes on, when the loop is free."""
     until(lambda: server.get("/hello/x", timeout=10).status == 200, 10, "the loop is free")
@@ -84,9 +91,7 @@ def test_requests_that_wait_for_the_loop_are_answered_and_never_run(timed):
 
 def test_a_task_that_goes_on_when_the_loop_is_free_is_cancelled(timed):
     server = timed("--request-timeout-grace", "300ms")
-    with server.raw() as client:
-        client.send(get(target=b"/block_and_wait/1"))
-        expect_504(client)
+    expect_504_for(server, b"/block_and_wait/1")
     server.wait_for_log("GET /block_and_wait/1 of .*its task is cancelled")
     server.wait_for_log("wait was cancelled")
     expect_service(server)
@@ -133,9 +138,7 @@ def test_a_websocket_that_was_not_accepted_in_time_is_refused(serve_asgi, loop):
 
 def test_it_is_counted_once(timed):
     server = timed("--metrics", "/metrics")
-    with server.raw() as client:
-        client.send(get(target=b"/block_and_tell/1.5"))
-        expect_504(client)
+    expect_504_for(server, b"/block_and_tell/1.5")
     server.wait_for_log("receive gave")
     assert server.get("/hello/x").status == 200
     metrics = metrics_once(lambda: server.get("/metrics"), lambda metrics: metrics.value("requests_in_flight") == 0)

@@ -20,14 +20,26 @@ def timed(serve_asgi, loop):
     return start
 
 
-def test_a_view_that_awaits_too_long_is_cancelled_and_its_client_gets_504(timed):
-    server = timed()
+def expect_504(server, target):
+    """A request over its time, on a connection that ends with it."""
     with server.raw() as client:
-        began = time.monotonic()
-        response = client.ask(get(target=b"/wait/60?secret=1"))
-        assert 0.9 < time.monotonic() - began < 2.5
+        response = client.ask(get(target=target))
         assert response.status == 504 and response.closes
         assert client.is_closed()
+
+
+def expect_service(server, seconds):
+    """Others are answered all the time for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert server.get("/hello/x").status == 200
+
+
+def test_a_view_that_awaits_too_long_is_cancelled_and_its_client_gets_504(timed):
+    server = timed()
+    began = time.monotonic()
+    expect_504(server, b"/wait/60?secret=1")
+    assert 0.9 < time.monotonic() - began < 2.5
     server.wait_for_log("wait was cancelled")
     server.wait_for_log(r"\[ERROR\] GET /wait/60 of 127\.0\.0\.1:\d+: runs for 1\.\d s, longer than request-timeout")
     for name in ("wait", "inner", "innermost"):
@@ -144,23 +156,17 @@ def test_a_task_that_goes_on_although_it_is_cancelled_is_told_of_once(timed, nam
 
 def test_a_task_that_ends_in_the_grace_time_is_not_told_of(timed):
     server = timed("--request-timeout-grace", "700ms")
-    with server.raw() as client:
-        assert client.ask(get(target=b"/stubborn/0.3")).status == 504
+    expect_504(server, b"/stubborn/0.3")
     server.wait_for_log("stubborn is done")
-    began = time.monotonic()
-    while time.monotonic() < began + 1:
-        assert server.get("/hello/x").status == 200
+    expect_service(server, 1)
     assert "has not ended" not in server.log()
 
 
 def test_a_worker_whose_task_does_not_end_is_replaced_and_loses_no_other_request(timed):
     server = timed("--request-timeout-grace", "500ms", "--graceful-timeout", "1s", supervised=True)
-    with server.raw() as client:
-        assert client.ask(get(target=b"/heedless/60")).status == 504
-        server.wait_for_log("GET /heedless/60 of .* has not ended 0.5 s .* This process will be replaced")
-        began = time.monotonic()
-        while time.monotonic() < began + 3:
-            assert server.get("/hello/x").status == 200
+    expect_504(server, b"/heedless/60")
+    server.wait_for_log("GET /heedless/60 of .* has not ended 0.5 s .* This process will be replaced")
+    expect_service(server, 3)
     first, second = re.findall(r"worker (\d+) is ready", server.log())
     until(lambda: fleet.state(int(first)) is None, 15, "the worker is gone")
     assert first != second

@@ -111,6 +111,14 @@ class Server:
         """Sends the process a signal."""
         self.process.send_signal(number)
 
+    def quit_twice(self) -> int:
+        """Sends QUIT, and QUIT again, waits for the end and gives the exit code."""
+        self.signal(signal.SIGQUIT)
+        # Two that came at once would count as one.
+        time.sleep(0.2)
+        self.signal(signal.SIGQUIT)
+        return self.wait(5)
+
     def stop(self, within: float = STOPS_WITHIN) -> int:
         """Sends TERM, waits for the end and gives the exit code. Kills and raises AssertionError when it does not end."""
         self._stopped = True

@@ -27,10 +27,7 @@ def test_a_second_quit_prints_the_stacks_and_ends_the_process(serve, threads):
     with server.raw() as client:
         client.send(get(target=b"/nap/30"))
         server.wait_for_log("begin nap")
-        server.signal(signal.SIGQUIT)
-        time.sleep(0.2)
-        server.signal(signal.SIGQUIT)
-        assert server.wait(5) == 131
+        assert server.quit_twice() == 131
     assert "GET /nap/30 of 127.0.0.1:" in server.log()
     assert 'greedy.py", line' in server.log()
 
