@@ -54,6 +54,9 @@ def test_another_version_is_refused_with_426_and_told_the_right_one(server, vers
         response = client.ask(handshake(target=b"/echo", version=line))
         assert (response.status, response.get("sec-websocket-version")) == (426, "13")
         assert response.get("upgrade") == "websocket"
+        # RFC 9110 section 7.8.
+        options = [option.strip().lower() for option in (response.get("connection") or "").split(",")]
+        assert "upgrade" in options and "close" in options
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ pub struct ResponseFields {
     server: bool,
     request_id: bool,
     close: bool,
+    upgrade: bool,
 }
 
 impl ResponseFields {
@@ -25,6 +26,7 @@ impl ResponseFields {
         self.server = false;
         self.request_id = false;
         self.close = false;
+        self.upgrade = false;
     }
 
     /// Takes one field. White space around the value is trimmed. Content-Length is noted for the
@@ -83,6 +85,11 @@ impl ResponseFields {
         self.close
     }
 
+    /// Whether the response says what to upgrade to, which only the server's own do.
+    pub(super) fn has_upgrade(&self) -> bool {
+        self.upgrade
+    }
+
     /// The field lines, each with its CRLF, without Content-Length.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -93,6 +100,7 @@ impl ResponseFields {
         let mut fields = Self::default();
         fields.serialise(b"Content-Type", b"text/plain; charset=utf-8");
         for (name, value) in others {
+            fields.upgrade |= *name == "Upgrade";
             fields.serialise(name.as_bytes(), value.as_bytes());
         }
         fields

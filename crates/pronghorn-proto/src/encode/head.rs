@@ -29,7 +29,7 @@ pub fn write_head(
 ) {
     put_start(out, status, reason, fields, server);
     put_framing(out, plan);
-    put_connection(out, plan.persistent, request.http11);
+    put_connection(out, plan.persistent, request.http11, fields.has_upgrade());
 }
 
 /// Appends the beginning of the response 101 to `out`: the status line, the server's fields and
@@ -168,14 +168,19 @@ fn put_content_length(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(&line_end[first..]);
 }
 
-/// RFC 9112 section 9.3: 1.1 persists unless told otherwise, 1.0 only when told.
+/// RFC 9112 section 9.3: 1.1 persists unless told otherwise, 1.0 only when told. Whoever sends Upgrade names it here
+/// (RFC 9110 section 7.8).
 #[inline]
-fn put_connection(out: &mut Vec<u8>, persistent: bool, http11: bool) {
-    match (persistent, http11) {
-        (true, true) => {}
-        (true, false) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
-        (false, _) => out.extend_from_slice(b"Connection: close\r\n"),
-    }
+fn put_connection(out: &mut Vec<u8>, persistent: bool, http11: bool, upgrade: bool) {
+    let line: &[u8] = match (persistent, http11, upgrade) {
+        (true, true, false) => b"",
+        (true, true, true) => b"Connection: upgrade\r\n",
+        (true, false, false) => b"Connection: keep-alive\r\n",
+        (true, false, true) => b"Connection: keep-alive, upgrade\r\n",
+        (false, _, false) => b"Connection: close\r\n",
+        (false, _, true) => b"Connection: close, upgrade\r\n",
+    };
+    out.extend_from_slice(line);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -342,12 +347,14 @@ mod tests {
         let text = String::from_utf8_lossy(&out);
         assert!(text.starts_with("HTTP/1.1 426 Upgrade Required\r\n"), "{text}");
         assert!(text.contains("\r\nSec-WebSocket-Version: 13\r\n"), "{text}");
+        assert!(text.contains("\r\nUpgrade: websocket\r\n"), "{text}");
+        assert!(text.contains("\r\nConnection: close, upgrade\r\n"), "{text}");
     }
 
     #[test]
     fn own_bytes_cover_the_longest_head() {
         let most = "HTTP/1.1 200 \r\nDate: \r\nServer: \r\nContent-Length: \r\n\
-             Connection: keep-alive\r\n\r\n";
+             Connection: keep-alive, upgrade\r\n\r\n";
         assert!(most.len() + DATE.len() + 20 <= OWN_BYTES);
     }
 }
