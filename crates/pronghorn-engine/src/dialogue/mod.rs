@@ -147,7 +147,7 @@ impl Dialogue {
         &mut self.fields
     }
 
-    /// Method and path, for the log.
+    /// Method and path, for the log; of a WebSocket that it is one, and the path.
     pub fn label(&self) -> String {
         self.summary.line().to_string()
     }

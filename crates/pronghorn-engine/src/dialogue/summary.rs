@@ -40,9 +40,10 @@ pub(crate) enum Stage {
 }
 
 impl Summary {
-    pub(crate) fn new(request: &Request, client: Client, now: u64) -> Self {
+    /// `of_websocket`: it asks for one.
+    pub(crate) fn new(request: &Request, client: Client, of_websocket: bool, now: u64) -> Self {
         let mut label = Label::default();
-        label.note(request, client);
+        label.note(request, client, of_websocket);
         Summary {
             label,
             since: now,
@@ -86,7 +87,7 @@ impl Summary {
         self.id.as_deref()
     }
 
-    /// Method and path.
+    /// Method and path; of a WebSocket that it is one, and the path.
     pub(crate) fn line(&self) -> &RequestLine {
         self.label.line()
     }

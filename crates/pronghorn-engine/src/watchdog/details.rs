@@ -82,7 +82,7 @@ impl Details {
 
     pub(super) fn begin(&mut self, job: &Job, now: u64) {
         let head = &job.request.head;
-        self.label.note(&job.request, job.peer.into());
+        self.label.note(&job.request, job.peer.into(), false);
         self.work.connection = (job.token.index, job.token.generation);
         self.id.clear();
         if let Some(id) = job.request.id() {

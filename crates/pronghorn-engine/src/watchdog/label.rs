@@ -20,8 +20,9 @@ impl Default for Label {
 }
 
 impl Label {
-    pub(crate) fn note(&mut self, request: &Request, client: Client) {
-        self.line.note(request);
+    /// `of_websocket`: it asks for one.
+    pub(crate) fn note(&mut self, request: &Request, client: Client, of_websocket: bool) {
+        self.line.note(request, of_websocket);
         self.client = client;
     }
 

@@ -163,7 +163,8 @@ impl EventLoop {
             conn.state.body_complete();
         }
         let client = request.client(peer, &self.config.proxies);
-        let summary = Arc::new(Summary::new(&request, client, self.now));
+        let asks_for_websocket = handshake.is_some();
+        let summary = Arc::new(Summary::new(&request, client, asks_for_websocket, self.now));
         let line = Line {
             inflow,
             output: Output::default(),
