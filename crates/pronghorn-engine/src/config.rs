@@ -92,6 +92,8 @@ pub struct Deadlines {
     pub graceful: Duration,
     /// How long an idle connection is kept while the server drains, for a request that may be on its way.
     pub drain_idle: Duration,
+    /// How long what a client still sends is read while the server drains.
+    pub drain_linger: Duration,
     /// How long a request may run; none is without end.
     pub request: Option<Duration>,
     /// How long a request over its time may take to end.
@@ -232,6 +234,7 @@ impl Default for Deadlines {
             drain_delay: Duration::ZERO,
             graceful: Duration::from_secs(30),
             drain_idle: Duration::from_secs(1),
+            drain_linger: Duration::from_secs(1),
             request: Some(Duration::from_secs(60)),
             request_grace: Duration::from_secs(5),
             slow_request: None,

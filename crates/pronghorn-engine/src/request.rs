@@ -8,6 +8,7 @@ use pronghorn_proto::trace::is_traceparent;
 use crate::address::Peer;
 use crate::body::{Body, Intake};
 use crate::client::{Client, Proxies};
+use crate::dialogue::Farewell;
 use crate::request_id::RequestId;
 use crate::sys;
 
@@ -42,6 +43,8 @@ pub(crate) struct Request {
     pub(crate) timing: Timing,
     pub(crate) id: RequestId,
     pub(crate) answer: Answer,
+    /// What its client may still say when it has become a WebSocket that has ended.
+    pub(crate) farewell: Option<Farewell>,
 }
 
 /// When a request got how far, in microseconds of the monotonic clock; kept when [`Config::timed`](crate::Config::timed) says so.
@@ -91,6 +94,7 @@ impl Request {
             timing: Timing::default(),
             id: RequestId::None,
             answer: Answer::default(),
+            farewell: None,
         }
     }
 
@@ -136,6 +140,11 @@ impl Request {
         self.reset();
     }
 
+    /// Whether nothing of it has come but line ends, which may stand before a request (RFC 9112 section 2.2).
+    pub(crate) fn is_blank(&self) -> bool {
+        self.buffer.iter().all(|byte| b"\r\n".contains(byte))
+    }
+
     /// Doubles the buffer; false when there is no memory for it.
     pub(crate) fn grow_buffer(&mut self) -> bool {
         let more = self.buffer.capacity();
@@ -151,6 +160,7 @@ impl Request {
         self.id = RequestId::None;
         self.timing = Timing::default();
         self.answer = Answer::default();
+        self.farewell = None;
     }
 }
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from harness.response import Aborted
-from harness.websocket import TEXT, close, frame, opened
+from harness.websocket import PING, TEXT, WebSocket, close, frame, handshake, opened
 
 CLOSING = "ws_closing:app"
 
@@ -43,16 +43,105 @@ def test_messages_sent_before_the_drain_are_received(server):
     assert server.wait(5) == 0
 
 
-def test_a_client_that_does_not_answer_is_cut_within_the_graceful_timeout(serve_asgi, loop):
-    server = serve_asgi(CLOSING, "--graceful-timeout", "1s", "--loop", loop)
+CUT = "which are cut"
+STOPS = pytest.mark.parametrize(
+    ("number", "graceful"),
+    [(signal.SIGTERM, "30s"), (signal.SIGTERM, "700ms"), (signal.SIGINT, "30s")],
+    ids=["TERM", "TERM soon over", "INT"],
+)
+
+
+@STOPS
+def test_a_client_that_does_not_answer_is_let_go_and_is_not_cut(serve_asgi, loop, number, graceful):
+    server = serve_asgi(CLOSING, "--graceful-timeout", graceful, "--loop", loop)
     with opened(server, "/listen") as socket:
         started = time.monotonic()
-        server.signal(signal.SIGTERM)
+        server.signal(number)
         assert socket.read_close()[0] == 1001
-        assert server.wait(5) in (0, 1)
-        assert time.monotonic() - started < 3
+        assert server.wait(5) == 0
+        assert time.monotonic() - started < 2.5
         with pytest.raises(Aborted):
             socket.read()
+    assert CUT not in server.log()
+
+
+def closed_by_the_client(socket):
+    """The client closes, and has its answer."""
+    socket.send(close(1000))
+    assert socket.read_close()[0] == 1000
+
+
+def closed_by_the_application(socket):
+    """The application closes, and the client answers."""
+    assert socket.read_close()[0] == 1000
+    socket.send(frame(TEXT, bytes(1000)), frame(PING, b"still here"), close(1000)[:3])
+    time.sleep(0.1)
+    socket.send(close(1000)[3:])
+
+
+@STOPS
+@pytest.mark.parametrize(
+    ("path", "closed"),
+    [
+        ("/listen", closed_by_the_client),
+        ("/close/1000", closed_by_the_application),
+    ],
+    ids=["client", "application"],
+)
+def test_a_websocket_that_both_sides_have_closed_holds_no_stop(serve_asgi, loop, path, closed, number, graceful):
+    server = serve_asgi(CLOSING, "--graceful-timeout", graceful, "--loop", loop)
+    with opened(server, path) as socket:
+        closed(socket)
+        time.sleep(0.2)
+        started = time.monotonic()
+        server.signal(number)
+        assert server.wait(5) == 0
+        assert time.monotonic() - started < 0.8
+    assert CUT not in server.log()
+
+
+@STOPS
+def test_a_client_that_broke_the_protocol_is_not_cut(serve_asgi, loop, number, graceful):
+    server = serve_asgi(CLOSING, "--graceful-timeout", graceful, "--loop", loop)
+    with opened(server, "/listen") as socket:
+        socket.send(frame(3))
+        assert socket.read_close()[0] == 1002
+        started = time.monotonic()
+        server.signal(number)
+        assert server.wait(5) == 0
+        # Nobody can tell what else it says: it has a second to have read the close frame.
+        assert time.monotonic() - started < 2.5
+    assert CUT not in server.log()
+
+
+@STOPS
+def test_a_client_that_answers_and_keeps_its_connection_holds_no_stop(serve_asgi, loop, number, graceful):
+    server = serve_asgi(CLOSING, "--graceful-timeout", graceful, "--loop", loop)
+    with opened(server, "/listen") as socket:
+        started = time.monotonic()
+        server.signal(number)
+        assert socket.read_close()[0] == 1001
+        socket.send(close(1001))
+        assert server.wait(5) == 0
+        assert time.monotonic() - started < 0.8
+    assert CUT not in server.log()
+
+
+def test_a_websocket_that_is_accepted_in_the_drain_is_closed_with_1001(serve_asgi, loop):
+    server = serve_asgi("ws_staying:app", "--loop", loop)
+    with server.raw() as client:
+        client.send(handshake(target=b"/late/0.5/0.5"))
+        server.wait_for_log("late")
+        started = time.monotonic()
+        server.signal(signal.SIGTERM)
+        socket = WebSocket(client, client.read_response())
+        assert socket.response.status == 101
+        assert socket.read_close()[0] == 1001
+        socket.send(close(1001))
+        assert socket.client.is_closed()
+        assert server.wait(5) == 0
+        assert time.monotonic() - started < 3
+    assert CUT not in server.log() and "stayed to the end" in server.log()
 
 
 def test_an_application_that_does_not_look_is_cut_within_the_graceful_timeout(serve_asgi, loop):

@@ -64,7 +64,7 @@ impl EventLoop {
                 conn.phase = Phase::Dialogue(line);
                 self.line_is_due(token, now);
             }
-            Phase::Idle | Phase::Writing(..) | Phase::Lingering => self.close(token),
+            Phase::Idle | Phase::Writing(..) | Phase::Lingering(_) => self.close(token),
         }
     }
 }
@@ -77,6 +77,6 @@ fn kind(conn: &Conn, draining: bool) -> Option<Timeout> {
         Phase::Writing(..) => Some(Timeout::Write),
         Phase::Idle if conn.answered_at == 0 => Some(Timeout::Head),
         Phase::Idle => (!draining).then_some(Timeout::KeepAlive),
-        Phase::Running | Phase::Dialogue(_) | Phase::Lingering => None,
+        Phase::Running | Phase::Dialogue(_) | Phase::Lingering(_) => None,
     }
 }

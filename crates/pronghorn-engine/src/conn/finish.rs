@@ -1,10 +1,13 @@
 //! After a response: what is left of it is sent, then the connection reads on, lingers or closes.
 
+use std::io;
 use std::os::fd::AsFd;
 
 use pronghorn_proto::state::Next;
 
 use super::{Flushed, Output, Phase, Token, Watched};
+use crate::body::{SCRATCH, reserve};
+use crate::dialogue::Farewell;
 use crate::event_loop::{EventLoop, Job};
 use crate::metrics::{Answered, Metrics};
 use crate::request::Request;
@@ -88,18 +91,37 @@ impl EventLoop {
     /// Throws away what a client still sends after the last response.
     pub(super) fn discard(&mut self, token: Token) {
         for _ in 0..DISCARDS_A_TURN {
-            let Some(conn) = self.conns.get(token) else { return };
-            let Some(socket) = &conn.socket else { return };
-            match sys::discard(socket) {
+            match self.discard_once(token) {
                 Ok(0) => return self.close(token),
                 Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.draining && self.conns.get(token).is_some_and(|conn| conn.is_settled())
+                    {
+                        return self.close(token);
+                    }
                     return self.watch(token, Watched::Read);
                 }
                 Err(_) => return self.close(token),
             }
         }
         self.go_on_later(token);
+    }
+
+    /// Reads once; what a WebSocket's client says is looked through for its last word.
+    fn discard_once(&mut self, token: Token) -> io::Result<usize> {
+        let Some(conn) = self.conns.get(token) else { return Ok(0) };
+        let Some(socket) = &conn.socket else { return Ok(0) };
+        let Phase::Lingering(Some(farewell @ Farewell::Awaited(_))) = &mut conn.phase else {
+            return sys::discard(socket);
+        };
+        self.scratch.clear();
+        if reserve(&mut self.scratch, SCRATCH).is_err() {
+            return sys::discard(socket);
+        }
+        let read = sys::recv(socket, &mut self.scratch, SCRATCH)?;
+        let limit = self.config.websockets.max_size;
+        farewell.hear(&mut self.scratch[..read], limit, &mut self.compression);
+        Ok(read)
     }
 
     fn after_response(&mut self, token: Token, request: Box<Request>) {
@@ -134,13 +156,15 @@ impl EventLoop {
         if readable { self.read(token) } else { self.watch(token, Watched::Read) }
     }
 
-    fn linger(&mut self, token: Token, request: Box<Request>) {
+    fn linger(&mut self, token: Token, mut request: Box<Request>) {
         let Some(conn) = self.conns.get(token) else { return };
         let Some(socket) = &conn.socket else { return };
         sys::shutdown_write(socket);
-        conn.phase = Phase::Lingering;
+        conn.phase = Phase::Lingering(request.farewell.take());
         self.pool.put(request);
-        self.set_deadline(token, self.config.deadlines.linger);
+        let deadlines = &self.config.deadlines;
+        let most = if self.draining { deadlines.drain_linger } else { deadlines.linger };
+        self.set_deadline(token, most.min(deadlines.linger));
         self.discard(token);
     }
 }

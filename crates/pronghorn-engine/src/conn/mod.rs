@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use pronghorn_proto::state::State;
 
 use crate::address::Peer;
-use crate::dialogue::Line;
+use crate::dialogue::{Farewell, Line};
 use crate::metrics::Stand;
 use crate::request::Request;
 use crate::timer::Tick;
@@ -66,8 +66,9 @@ pub(crate) enum Phase {
     Dialogue(Box<Line>),
     /// A response is being sent by the loop; what was read beyond its request is kept.
     Writing(Box<Output>, Box<Request>),
-    /// Everything is said; what still comes is thrown away, so that no reset destroys the response.
-    Lingering,
+    /// Everything is said; what still comes is thrown away, so that no reset destroys the response. Of a WebSocket the client may be
+    /// known to say nothing more.
+    Lingering(Option<Farewell>),
 }
 
 /// What the selector watches a connection for.
@@ -112,12 +113,26 @@ impl Conn {
             Phase::Head(_) | Phase::Body(_) => Stand::Reading,
             Phase::Running | Phase::Dialogue(_) => Stand::Running,
             Phase::Writing(..) => Stand::Writing,
-            Phase::Lingering => Stand::Lingering,
+            Phase::Lingering(_) => Stand::Lingering,
         }
     }
 
     /// Whether closing it loses nothing.
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
+    }
+
+    /// Whether a request has begun on it, or is answered: then closing it cuts that.
+    pub(crate) fn is_busy(&self) -> bool {
+        match &self.phase {
+            Phase::Idle | Phase::Lingering(_) => false,
+            Phase::Head(request) => !self.announces && !request.is_blank(),
+            Phase::Body(_) | Phase::Running | Phase::Dialogue(_) | Phase::Writing(..) => true,
+        }
+    }
+
+    /// Whether both sides have said all that they will.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.phase, Phase::Lingering(Some(Farewell::Said)))
     }
 }

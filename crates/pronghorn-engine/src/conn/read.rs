@@ -37,7 +37,7 @@ impl EventLoop {
             Phase::Running => {}
             Phase::Writing(..) if ready.writable => self.resume_writing(token),
             Phase::Writing(..) => {}
-            Phase::Lingering => self.discard(token),
+            Phase::Lingering(_) => self.discard(token),
             Phase::Dialogue(_) => self.on_line_ready(token, ready),
             Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
         }
@@ -59,7 +59,7 @@ impl EventLoop {
     pub(crate) fn proceed(&mut self, token: Token) {
         let Some(conn) = self.conns.get(token) else { return };
         match conn.phase {
-            Phase::Lingering => self.discard(token),
+            Phase::Lingering(_) => self.discard(token),
             Phase::Head(_) if !conn.announces => self.parse_again(token),
             Phase::Idle | Phase::Head(_) | Phase::Body(_) => self.read(token),
             Phase::Writing(..) => self.resume_writing(token),

@@ -24,7 +24,7 @@ pub(crate) use self::line::{Begun, Line};
 pub use self::response::Room;
 pub(crate) use self::summary::Stage;
 pub use self::summary::Summary;
-pub(crate) use self::websocket::Compression;
+pub(crate) use self::websocket::{Compression, Farewell};
 pub use self::websocket::{Next, WebSockets};
 use crate::address::{Local, Peer};
 use crate::client::{Client, Forwarded, Proxies};

@@ -360,6 +360,10 @@ impl EventLoop {
         request.buffer.append(&mut line.take_rest());
         conn.deadline = 0;
         let mut state = conn.state;
+        if let Some(websocket) = line.websocket.take() {
+            let limit = self.config.websockets.max_size;
+            request.farewell = websocket.into_farewell(limit, &mut self.compression);
+        }
         let mut output = line.into_output();
         if self.config.metrics.is_some() {
             let sent = reply.taken + output.take_sent();

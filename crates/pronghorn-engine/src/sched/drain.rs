@@ -67,15 +67,17 @@ impl EngineThread {
         }
         let hurried = self.shared.hurried.load(Ordering::Relaxed);
         self.change_loop(|event_loop| event_loop.begin_drain(hurried.then_some(QUICK)));
-        let event_loop = self.shared.event_loop();
+        let mut event_loop = self.shared.event_loop();
         let overdue = event_loop.now >= event_loop.drain_until;
+        if overdue {
+            event_loop.close_quietly();
+        }
         let overdue = overdue && self.shared.orders.own_the_process();
         if overdue && self.shared.host.get().is_some() {
             return self.end_host(event_loop);
         }
         let (queued, outside) = self.shared.sched().load();
-        let left = if overdue { busy(&event_loop) } else { event_loop.conns.len() };
-        if queued == 0 && outside == 0 && left == 0 {
+        if queued == 0 && outside == 0 && event_loop.conns.len() == 0 {
             drop(event_loop);
             return self.stop_all();
         }
@@ -88,7 +90,7 @@ impl EngineThread {
     /// The host has tasks to end, and an application to shut down, before the process ends.
     fn end_host(&self, event_loop: MutexGuard<'_, EventLoop>) {
         self.shared.is_overdue.store(true, Ordering::Relaxed);
-        if busy(&event_loop) > 0 && !self.shared.is_cut.swap(true, Ordering::Relaxed) {
+        if event_loop.conns.len() > 0 && !self.shared.is_cut.swap(true, Ordering::Relaxed) {
             tell_cut(&event_loop, self.shared.hurried.load(Ordering::Relaxed));
         }
         drop(event_loop);
@@ -111,13 +113,8 @@ impl EngineThread {
     }
 }
 
-/// How many connections are left that would lose something.
-fn busy(event_loop: &EventLoop) -> usize {
-    event_loop.conns.tokens(|conn| !conn.is_idle()).len()
-}
-
 fn tell_cut(event_loop: &EventLoop, hurried: bool) {
-    let busy = busy(event_loop);
+    let busy = event_loop.conns.len();
     if hurried {
         log::warn!("stopped at once; connections still busy, which are cut: {busy}");
     } else {

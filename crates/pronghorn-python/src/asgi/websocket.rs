@@ -109,7 +109,12 @@ impl WebSocket {
         }
         *dialogue.fields() = fields;
         dialogue.accept(chosen.map(str::as_bytes)).map_err(|gone| self.http.gone(gone))?;
+        drop(dialogue);
         self.stage.set(stage::WebSocket::Open);
+        if self.http.is_draining() {
+            // Whoever was there when the drain began was told then.
+            self.go_away();
+        }
         Ok(Sent::Done)
     }
 

@@ -1,5 +1,6 @@
 //! A WebSocket: what the loop does for it without the application (pings, closes, messages that wait), and what the application does.
 
+mod farewell;
 mod frames;
 mod host;
 
@@ -12,6 +13,7 @@ use pronghorn_proto::websocket::{
     self, Agreement, Close, Decoder, Deflaters, Encoder, Event, Inflaters, Kind, Limits,
 };
 
+pub(crate) use self::farewell::Farewell;
 pub use self::host::Next;
 use super::line::READS_A_TURN;
 use crate::conn::{self, Output, Token};
@@ -71,6 +73,8 @@ pub(super) struct WebSocket {
     last: Option<Close>,
     /// How it ended.
     ended: Option<Close>,
+    /// The client has sent its close frame.
+    client_has_closed: bool,
     ping_due: Tick,
     pong_due: Tick,
 }
@@ -86,6 +90,7 @@ impl WebSocket {
             answers: 0,
             last: None,
             ended: None,
+            client_has_closed: false,
             ping_due: 0,
             pong_due: 0,
         }
@@ -141,6 +146,7 @@ impl WebSocket {
                 Ok(Some(Event::Ping(payload))) => websocket::put_pong(&payload, answers),
                 Ok(Some(Event::Pong(_))) => self.pong_due = 0,
                 Ok(Some(Event::Close(close))) => {
+                    self.client_has_closed = true;
                     self.leave(close);
                     self.end_if_taken(answers);
                     return false;
@@ -184,7 +190,9 @@ impl WebSocket {
         self.ended.get_or_insert(close);
         self.ping_due = 0;
         self.pong_due = 0;
-        self.input = Vec::new();
+        if self.decoder.is_over() {
+            self.input = Vec::new();
+        }
     }
 }
 

@@ -106,6 +106,11 @@ impl Http {
         self.host.forget(self.key);
     }
 
+    /// Whether the server stops.
+    pub(super) fn is_draining(&self) -> bool {
+        self.host.deadline().is_some()
+    }
+
     /// By which number the host has it.
     pub(super) fn number(&self) -> u64 {
         self.key.number
