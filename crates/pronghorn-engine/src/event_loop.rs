@@ -72,6 +72,8 @@ pub(crate) struct EventLoop {
     pub(crate) excess: VecDeque<Job>,
     /// Requests that are queued or run, or are about to be.
     pub(crate) in_flight: usize,
+    /// How many dialogues there were.
+    pub(crate) dialogues: u64,
     /// Connections with more to read or write than one turn takes.
     pub(crate) again: Vec<Token>,
     pub(crate) scratch: Vec<u8>,
@@ -172,6 +174,7 @@ impl EventLoop {
             ready: Vec::new(),
             excess: VecDeque::new(),
             in_flight: 0,
+            dialogues: 0,
             again: Vec::new(),
             scratch: Vec::new(),
             attached: false,
@@ -246,6 +249,7 @@ impl EventLoop {
             _ => None,
         };
         let reminder = self.wheel.next_millis(now).map(|millis| now + millis);
+        let reminder = [reminder, self.next_grace()].into_iter().flatten().min();
         let again = (!self.again.is_empty() || !self.excess.is_empty()).then_some(0);
         let timed =
             [reminder, pause].into_iter().flatten().min().filter(|due| !self.set_timer(*due, now));
@@ -307,9 +311,9 @@ impl EventLoop {
         if let (Some(metrics), Some(conn)) = (&self.config.metrics, &conn) {
             metrics.moved(conn.counted, None);
         }
-        if conn.as_ref().is_some_and(|conn| matches!(conn.phase, Phase::Dialogue(_))) {
+        if let Some(Phase::Dialogue(line)) = conn.as_ref().map(|conn| &conn.phase) {
             // Its application finds that out when it tries again.
-            self.for_host(|host| host.stir(token));
+            self.for_host(|host| host.stir(line.number()));
         }
         let socket = conn.and_then(|conn| conn.socket);
         if let Some(socket) = socket.filter(|_| sys::has_forked()) {
@@ -364,6 +368,7 @@ impl EventLoop {
             self.guarded(token, |this| this.look_at_deadline(reminder, tick));
         }
         self.reminders = due;
+        self.end_graces();
         self.resume_accepting_in_time();
     }
 

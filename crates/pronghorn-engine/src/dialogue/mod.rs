@@ -78,7 +78,6 @@ impl Dialogue {
         if shared.config.timed {
             request.timing.started = sys::monotonic_micros();
         }
-        summary.note(Stage::Running);
         Dialogue {
             shared,
             token,
@@ -97,6 +96,11 @@ impl Dialogue {
     /// Names the connection: a small number that is used again for later connections, and which of those it is.
     pub fn slot(&self) -> (u32, u32) {
         (self.token.index, self.token.generation)
+    }
+
+    /// Names the dialogue among all of the process.
+    pub fn number(&self) -> u64 {
+        self.summary.number()
     }
 
     /// The request's head, until the response has ended. Its spans are offsets into [`head_bytes`](Dialogue::head_bytes).

@@ -58,7 +58,7 @@ impl Dialogue {
         drop(out);
         match sent {
             Ok(()) => self.finish(),
-            Err(Gone) => self.abort(),
+            Err(Gone) => self.lose(),
         }
         sent
     }
@@ -91,7 +91,7 @@ impl Dialogue {
         let sent = out.begin().and_then(|()| out.send(&data[..admitted], end, keep));
         drop(out);
         if sent.is_err() {
-            self.abort();
+            self.lose();
         }
         sent.and_then(|()| self.room())
     }
@@ -108,7 +108,7 @@ impl Dialogue {
         let Some(mut out) = Out::of(self) else { return Err(Gone) };
         if out.begin().is_err() {
             drop(out);
-            self.abort();
+            self.lose();
             return Err(Gone);
         }
         let head = if with_head { out.head.clone() } else { Vec::new() };
@@ -149,7 +149,7 @@ impl Dialogue {
         if with_head {
             if out.begin().is_err() {
                 drop(out);
-                return self.abort();
+                return self.lose();
             }
             let head = out.head.clone();
             out.send_own(&head);
@@ -264,6 +264,14 @@ impl Dialogue {
     /// Why the body did not arrive, if that is so.
     fn refused(&self) -> Option<Error> {
         self.shared.event_loop().body_fault(self.token)
+    }
+
+    /// The client has gone before it had its response. The application may go on for a while.
+    pub(super) fn lose(&mut self) {
+        if self.request.is_some() {
+            self.shared.event_loop().leave_to_grace(self.token, &self.summary);
+        }
+        self.abort();
     }
 
     /// Ends the response where it is, and the connection.

@@ -42,7 +42,7 @@ impl Dialogue {
         out.event_loop.open_websocket(out.token, WebSocket::new(handshake.deflate, rest));
         drop(out);
         if sent.is_err() {
-            self.abort();
+            self.lose();
             return sent;
         }
         self.reply.stage = Stage::Switched;
@@ -53,7 +53,8 @@ impl Dialogue {
     /// The next message of the client, which `take` is given if it is there. `take` must not run code of the application.
     pub fn next_message(&mut self, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
         let next = self.shared.event_loop().next_message(self.token, take);
-        if matches!(next, Next::Ended(_)) {
+        if matches!(next, Next::Ended(_)) && self.request.is_some() {
+            self.shared.event_loop().leave_to_grace(self.token, &self.summary);
             self.release_websocket();
         }
         next

@@ -16,6 +16,8 @@ use crate::watchdog::{Label, RequestLine};
 
 /// A request in brief, for any thread: method, path and client (as it is displayed), and since when it is under way.
 pub struct Summary {
+    /// Names it among all of the process.
+    number: u64,
     label: Label,
     /// In milliseconds of the monotonic clock.
     since: u64,
@@ -41,10 +43,17 @@ pub(crate) enum Stage {
 
 impl Summary {
     /// `of_websocket`: it asks for one.
-    pub(crate) fn new(request: &Request, client: Client, of_websocket: bool, now: u64) -> Self {
+    pub(crate) fn new(
+        number: u64,
+        request: &Request,
+        client: Client,
+        of_websocket: bool,
+        now: u64,
+    ) -> Self {
         let mut label = Label::default();
         label.note(request, client, of_websocket);
         Summary {
+            number,
             label,
             since: now,
             stage: AtomicU8::new(Stage::Waiting as u8),
@@ -52,6 +61,11 @@ impl Summary {
             id: request.id().map(Box::from),
             given_up: OnceLock::new(),
         }
+    }
+
+    /// Names the request: no other of this process has the same number.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// For how long it is under way.
@@ -98,7 +112,7 @@ impl Summary {
         ALL[usize::from(self.stage.load(Ordering::Relaxed))]
     }
 
-    pub(super) fn note(&self, stage: Stage) {
+    pub(crate) fn note(&self, stage: Stage) {
         self.stage.store(stage as u8, Ordering::Relaxed);
     }
 }

@@ -14,7 +14,6 @@ pub use self::queue::Late;
 pub(crate) use self::queue::{ForHost, Found};
 pub(crate) use self::stand_in::Nap;
 use self::stand_in::StandIn;
-use crate::conn::Token;
 use crate::dialogue::Dialogue;
 use crate::event_loop::{HOST, Progress};
 use crate::metrics::WorkerState;
@@ -49,10 +48,10 @@ pub struct Hosted {
 pub enum Occurrence {
     /// A request: its application can begin.
     Begun(Box<Dialogue>),
-    /// What a dialogue waits for may have come: it tries again. Named by its slot.
-    Stirred((u32, u32)),
-    /// Time has run out for a dialogue.
-    Late((u32, u32), Late),
+    /// What a dialogue waits for may have come: it tries again. Named by its number.
+    Stirred(u64),
+    /// Time has run out for a dialogue, which may have ended by now.
+    Late(u64, Late),
     /// The server drains from now on.
     Draining,
 }
@@ -145,10 +144,8 @@ impl Hosted {
                     }
                     dialogue.end();
                 }
-                Some(Found::Stirred(token)) => return Some(Occurrence::Stirred(slot(token))),
-                Some(Found::Late(token, late)) => {
-                    return Some(Occurrence::Late(slot(token), late));
-                }
+                Some(Found::Stirred(number)) => return Some(Occurrence::Stirred(number)),
+                Some(Found::Late(number, late)) => return Some(Occurrence::Late(number, late)),
                 None if progress == Progress::Done => return None,
                 None => {}
             }
@@ -192,8 +189,4 @@ impl Hosted {
         // Set when this was made.
         self.shared.host.get().expect("a server with a host has a way to it")
     }
-}
-
-fn slot(token: Token) -> (u32, u32) {
-    (token.index, token.generation)
 }

@@ -1,22 +1,25 @@
 //! What the loop has found for the host: it stays here until the host takes its turn.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::conn::Token;
-use crate::dialogue::{Begun, Summary};
+use crate::dialogue::{Begun, Stage, Summary};
 use crate::event_loop::EventLoop;
 
 /// So many requests and messages are read before the first of them runs: what reading takes of the processor's caches is then taken once.
 const ENOUGH: usize = 16;
 
-/// What waits for the host.
+/// What waits for the host. Requests are named by their numbers: a connection may be at its next while the application still has the one
+/// before.
 #[derive(Default)]
 pub(crate) struct ForHost {
     begun: VecDeque<Begun>,
-    stirred: VecDeque<Token>,
+    stirred: VecDeque<u64>,
     /// Dialogues that time has run out for.
-    late: VecDeque<(Token, Late)>,
+    late: VecDeque<(u64, Late)>,
+    /// Dialogues that ended as their clients have gone: until when, in milliseconds of the monotonic clock, their tasks may go on.
+    graces: BinaryHeap<Reverse<(u64, u64)>>,
     /// Requests that were answered in its place, as it is stuck.
     pub(crate) given_up: Vec<Arc<Summary>>,
     /// The host looks at all of this before it waits again.
@@ -39,8 +42,8 @@ pub enum Late {
 /// One of it.
 pub(crate) enum Found {
     Begun(Begun),
-    Stirred(Token),
-    Late(Token, Late),
+    Stirred(u64),
+    Late(u64, Late),
 }
 
 impl ForHost {
@@ -49,14 +52,19 @@ impl ForHost {
         self.rings |= !self.in_turn;
     }
 
-    pub(crate) fn stir(&mut self, token: Token) {
-        self.stirred.push_back(token);
+    pub(crate) fn stir(&mut self, number: u64) {
+        self.stirred.push_back(number);
         self.rings |= !self.in_turn;
     }
 
-    pub(crate) fn late(&mut self, token: Token, late: Late) {
-        self.late.push_back((token, late));
+    pub(crate) fn late(&mut self, number: u64, late: Late) {
+        self.late.push_back((number, late));
         self.rings |= !self.in_turn;
+    }
+
+    /// The task of a dialogue that has ended may go on until `due`.
+    pub(crate) fn leave_until(&mut self, due: u64, number: u64) {
+        self.graces.push(Reverse((due, number)));
     }
 
     pub(crate) fn is_in_turn(&self) -> bool {
@@ -69,11 +77,11 @@ impl ForHost {
 
     /// What waits longest goes first: requests under way before new ones.
     fn next(&mut self) -> Option<Found> {
-        if let Some(token) = self.stirred.pop_front() {
-            return Some(Found::Stirred(token));
+        if let Some(number) = self.stirred.pop_front() {
+            return Some(Found::Stirred(number));
         }
-        if let Some((token, late)) = self.late.pop_front() {
-            return Some(Found::Late(token, late));
+        if let Some((number, late)) = self.late.pop_front() {
+            return Some(Found::Late(number, late));
         }
         self.begun.pop_front().map(Found::Begun)
     }
@@ -114,7 +122,29 @@ impl EventLoop {
 
     /// What the host is to look at next.
     pub(crate) fn next_for_host(&mut self) -> Option<Found> {
-        self.for_host.as_mut()?.next()
+        let found = self.for_host.as_mut()?.next()?;
+        if let Found::Begun(begun) = &found {
+            begun.summary.note(Stage::Running);
+            self.has_begun(begun.token);
+        }
+        Some(found)
+    }
+
+    /// When the first of the tasks whose dialogues have ended has been long enough without its client.
+    pub(crate) fn next_grace(&self) -> Option<u64> {
+        let Reverse((due, _)) = self.for_host.as_ref()?.graces.peek()?;
+        Some(*due)
+    }
+
+    /// Tells the host of those for which that is now.
+    pub(crate) fn end_graces(&mut self) {
+        while self.next_grace().is_some_and(|due| due <= self.now) {
+            self.for_host(|host| {
+                if let Some(Reverse((_, number))) = host.graces.pop() {
+                    host.late(number, Late::ClientGone);
+                }
+            });
+        }
     }
 
     /// Whether the host is within a turn.

@@ -82,20 +82,20 @@ fn host(mut hosted: Hosted) -> Vec<String> {
         while let Some(occurrence) = hosted.next() {
             match occurrence {
                 Occurrence::Begun(dialogue) => {
-                    let slot = dialogue.slot();
+                    let number = dialogue.number();
                     let target = target(&dialogue);
                     let app = App { dialogue, target, body: Vec::new(), written: 0 };
-                    go_on(slot, app, &mut apps, &mut notes);
+                    go_on(number, app, &mut apps, &mut notes);
                 }
-                Occurrence::Stirred(slot) => {
-                    if let Some(app) = apps.remove(&slot) {
-                        go_on(slot, app, &mut apps, &mut notes);
+                Occurrence::Stirred(number) => {
+                    if let Some(app) = apps.remove(&number) {
+                        go_on(number, app, &mut apps, &mut notes);
                     }
                 }
-                Occurrence::Late(slot, late) => {
+                Occurrence::Late(number, late) => {
                     notes.push(format!("{late:?}"));
                     if late == Late::Overdue
-                        && let Some(mut app) = apps.remove(&slot)
+                        && let Some(mut app) = apps.remove(&number)
                     {
                         app.dialogue.fail_late();
                         app.dialogue.end();
@@ -116,12 +116,7 @@ fn target(dialogue: &Dialogue) -> String {
 }
 
 /// Runs an application until it waits or ends.
-fn go_on(
-    slot: (u32, u32),
-    mut app: App,
-    apps: &mut HashMap<(u32, u32), App>,
-    notes: &mut Vec<String>,
-) {
+fn go_on(number: u64, mut app: App, apps: &mut HashMap<u64, App>, notes: &mut Vec<String>) {
     let waits = match app.target.as_str() {
         "/echo" => echo(&mut app),
         "/gone" => wait_for_disconnect(&mut app, notes),
@@ -138,7 +133,7 @@ fn go_on(
         }
     };
     if waits {
-        apps.insert(slot, app);
+        apps.insert(number, app);
     } else {
         app.dialogue.end();
     }

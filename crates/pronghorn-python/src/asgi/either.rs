@@ -9,7 +9,6 @@ use super::{
     host::Host,
     http::Http,
     raw::{Conversation, Ended, Outcome, Sent},
-    under_way::Key,
     websocket::WebSocket,
 };
 
@@ -20,10 +19,10 @@ pub(super) enum Either {
 }
 
 impl Either {
-    pub(super) fn new(host: &Rc<Host>, key: Key, dialogue: Box<Dialogue>) -> Self {
+    pub(super) fn new(host: &Rc<Host>, dialogue: Box<Dialogue>) -> Self {
         match dialogue.asks_for_websocket() {
-            true => Either::WebSocket(WebSocket::new(host, key, dialogue)),
-            false => Either::Http(Http::new(host, key, dialogue)),
+            true => Either::WebSocket(WebSocket::new(host, dialogue)),
+            false => Either::Http(Http::new(host, dialogue)),
         }
     }
 

@@ -23,7 +23,7 @@ use super::{
     request_tasks::task_of,
     scope::{Origin, Scopes},
     task::Tasks,
-    under_way::{Key, Request, Slot, UnderWay},
+    under_way::{Request, UnderWay},
 };
 
 /// Serves an ASGI application in the event loop of this thread.
@@ -123,8 +123,8 @@ impl Host {
     }
 
     /// The task of a request has ended.
-    pub(super) fn forget(&self, key: Key) {
-        self.under_way.forget(key);
+    pub(super) fn forget(&self, number: u64) {
+        self.under_way.forget(number);
         if self.deadline.get().is_some() {
             Python::attach(|py| self.stop_if_over(py));
         }
@@ -134,17 +134,17 @@ impl Host {
     fn take(self: &Rc<Self>, py: Python<'_>, occurrence: Occurrence, when: When) {
         match occurrence {
             Occurrence::Begun(dialogue) => self.begin(py, dialogue, when),
-            Occurrence::Stirred(slot) => self.stir(py, slot, when),
-            Occurrence::Late(slot, late) => self.late(py, slot, late),
+            Occurrence::Stirred(number) => self.stir(py, number, when),
+            Occurrence::Late(number, late) => self.late(py, number, late),
             Occurrence::Draining => self.drain(py),
         }
     }
 
     fn begin(self: &Rc<Self>, py: Python<'_>, dialogue: Box<Dialogue>, when: When) {
-        let key = self.under_way.key(dialogue.slot());
+        let number = dialogue.number();
         let scope = self.scope(py, &dialogue);
-        let call = Call::new(py, &self.types, Either::new(self, key, dialogue));
-        self.under_way.starts(key, &call);
+        let call = Call::new(py, &self.types, Either::new(self, dialogue));
+        self.under_way.starts(number, &call);
         let task = scope.and_then(|scope| self.start(py, &call, scope, when));
         let has_ended = call.http().has_ended();
         self.under_way
@@ -181,8 +181,8 @@ impl Host {
         Ok(self.tasks.start(driven, when)?.unbind())
     }
 
-    fn stir(&self, py: Python<'_>, slot: Slot, when: When) {
-        if let Some(Request { call, .. }) = self.under_way.find(py, slot) {
+    fn stir(&self, py: Python<'_>, number: u64, when: When) {
+        if let Some(Request { call, .. }) = self.under_way.get(py, number) {
             self.settle(py, call.stir(py, when));
         }
     }

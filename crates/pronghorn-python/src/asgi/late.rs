@@ -8,19 +8,23 @@ use std::{
 use pronghorn_engine::{Late, Reason, Summary};
 use pyo3::{intern, prelude::*};
 
-use super::{await_stack::await_stack, host::Host, raw::Conversation, under_way::Slot};
+use super::{await_stack::await_stack, host::Host, raw::Conversation, stage::Response};
 
 impl Host {
     /// Time has run out for a request.
-    pub(super) fn late(self: &Rc<Self>, py: Python<'_>, slot: Slot, late: Late) {
+    pub(super) fn late(self: &Rc<Self>, py: Python<'_>, number: u64, late: Late) {
         let Some((call, task)) =
-            self.under_way.find(py, slot).and_then(|it| self.with_task(py, it))
+            self.under_way.get(py, number).and_then(|it| self.with_task(py, it))
         else {
             return;
         };
         let (http, task) = (call.http(), task.bind(py));
-        if late != Late::ClientGone && !http.is_open() && !http.summary().is_given_up() {
-            // Its response has begun meanwhile.
+        let is_past = match late {
+            Late::ClientGone => http.stage() == Response::Complete,
+            Late::Slow | Late::Overdue => !http.is_open() && !http.summary().is_given_up(),
+        };
+        if is_past {
+            // Its response has begun meanwhile, or is complete.
             return;
         }
         let (summary, stack) = (http.summary(), await_stack(task));
@@ -45,7 +49,7 @@ impl Host {
         let cancelled = task.call_method0(intern!(py, "cancel"));
         self.settle(py, cancelled.map(drop));
         if late == Late::Overdue {
-            self.settle(py, self.watch(py, http.number()));
+            self.settle(py, self.watch(py, number));
         }
     }
 

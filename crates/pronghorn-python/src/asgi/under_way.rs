@@ -1,34 +1,18 @@
 //! The requests whose applications have not ended: their calls and their tasks.
 
-use std::{
-    cell::{Cell, RefCell},
-    rc::Rc,
-};
+use std::{cell::RefCell, rc::Rc};
 
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::{either::Either, raw::Call};
 
-/// As the engine names a connection.
-pub(super) type Slot = (u32, u32);
-
-/// All of them, by numbers that are never used again. Nothing is borrowed while code of the application may run.
+/// All of them, by the engine's numbers, which are never used again. Nothing is borrowed while code of the application may run.
 #[derive(Default)]
 pub(super) struct UnderWay {
-    next: Cell<u64>,
     /// Those whose task is being started: the last is the one whose first step runs, unless that has run the loop on.
-    starting: RefCell<Vec<(Key, Rc<Call<Either>>)>>,
+    starting: RefCell<Vec<(u64, Rc<Call<Either>>)>>,
     running: RefCell<FxHashMap<u64, Request>>,
-    /// The number of the request that the engine speaks about, by its connection.
-    numbers: RefCell<FxHashMap<Slot, u64>>,
-}
-
-/// By what a request is known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
-    pub(super) number: u64,
-    pub(super) slot: Slot,
 }
 
 /// One of them.
@@ -39,28 +23,18 @@ pub(super) struct Request {
 }
 
 impl UnderWay {
-    /// A key for the next request, which comes by `slot`.
-    pub(super) fn key(&self, slot: Slot) -> Key {
-        let number = self.next.get();
-        self.next.set(number + 1);
-        Key { number, slot }
-    }
-
     /// The task of `call` is started from here on, until [`started`](UnderWay::started).
     #[inline]
-    pub(super) fn starts(&self, key: Key, call: &Rc<Call<Either>>) {
-        self.starting.borrow_mut().push((key, call.clone()));
+    pub(super) fn starts(&self, number: u64, call: &Rc<Call<Either>>) {
+        self.starting.borrow_mut().push((number, call.clone()));
     }
 
     /// `task` was started last. `None` if there is none, or it has ended.
     #[inline]
     pub(super) fn started(&self, task: Option<Py<PyAny>>) {
         let started = self.starting.borrow_mut().pop();
-        let (Some((Key { number, slot }, call)), Some(task)) = (started, task) else { return };
+        let (Some((number, call)), Some(task)) = (started, task) else { return };
         self.running.borrow_mut().insert(number, Request { call, task: Some(task) });
-        // By now its connection may be at a later request.
-        let mut numbers = self.numbers.borrow_mut();
-        numbers.entry(slot).and_modify(|other| *other = number.max(*other)).or_insert(number);
     }
 
     /// How many are being started.
@@ -75,30 +49,15 @@ impl UnderWay {
     }
 
     /// The request has ended.
-    pub(super) fn forget(&self, key: Key) {
-        let ended = self.running.borrow_mut().remove(&key.number);
-        let mut numbers = self.numbers.borrow_mut();
-        if numbers.get(&key.slot) == Some(&key.number) {
-            numbers.remove(&key.slot);
-        }
-        drop(numbers);
+    pub(super) fn forget(&self, number: u64) {
+        let ended = self.running.borrow_mut().remove(&number);
         drop(ended);
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        let has_ended = |(_, call): &(Key, Rc<Call<Either>>)| call.http().has_ended();
+        let has_ended = |(_, call): &(u64, Rc<Call<Either>>)| call.http().has_ended();
         self.running.borrow().is_empty() && self.starting.borrow().iter().all(has_ended)
-    }
-
-    /// The request that the engine speaks about.
-    pub(super) fn find(&self, py: Python<'_>, slot: Slot) -> Option<Request> {
-        let running = self.numbers.borrow().get(&slot).copied();
-        let starting = self.starting.borrow();
-        let starting =
-            starting.iter().filter(|(key, _)| key.slot == slot).map(|(key, _)| key.number);
-        let number = running.into_iter().chain(starting).max()?;
-        self.get(py, number)
     }
 
     /// The request of this number.
@@ -107,7 +66,7 @@ impl UnderWay {
             return Some(request.clone(py));
         }
         let starting = self.starting.borrow();
-        let (_, call) = starting.iter().find(|(key, _)| key.number == number)?;
+        let (_, call) = starting.iter().find(|(other, _)| *other == number)?;
         Some(Request { call: call.clone(), task: None })
     }
 

@@ -17,7 +17,6 @@ use super::{
     message::{Data, Message, WEBSOCKET},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{self, Frame, Part},
-    under_way::Key,
 };
 use crate::raw::{Kept, copied, kept_text, set};
 
@@ -39,9 +38,9 @@ enum Event<'py> {
 
 impl WebSocket {
     /// The conversation about the WebSocket that `dialogue` asks for.
-    pub(super) fn new(host: &Rc<Host>, key: Key, dialogue: Box<Dialogue>) -> Self {
+    pub(super) fn new(host: &Rc<Host>, dialogue: Box<Dialogue>) -> Self {
         WebSocket {
-            http: Http::new(host, key, dialogue),
+            http: Http::new(host, dialogue),
             stage: Cell::default(),
             is_connected: Cell::new(false),
         }

@@ -44,6 +44,7 @@ impl EventLoop {
             }
             Err(_) => {
                 line.client = Client::Gone;
+                self.begin_grace(token);
                 self.body_failed_within(token, Error::BodyTruncated)
             }
         }

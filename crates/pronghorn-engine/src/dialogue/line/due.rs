@@ -52,11 +52,13 @@ impl EventLoop {
         let (write, body) = (is_over(&mut line.write_due), is_over(&mut line.body_due));
         let (request, slow) = (is_over(&mut line.request_due), is_over(&mut line.slow_due));
         let gone = is_over(&mut line.gone_due);
+        line.grace_is_over |= gone;
+        let number = line.number();
         if write {
             sys::reset_on_close(talk.socket);
             line.client = Client::Gone;
             self.count_timeout(Timeout::Write);
-            self.stir(token);
+            self.client_has_gone(token);
         }
         if body {
             self.count_timeout(Timeout::Body);
@@ -64,16 +66,16 @@ impl EventLoop {
         }
         self.websocket_is_due(token, now);
         if gone {
-            self.for_host(|host| host.late(token, Late::ClientGone));
+            self.for_host(|host| host.late(number, Late::ClientGone));
         }
         if request {
             self.count_timeout(Timeout::Request);
             if !self.attached {
                 self.give_up(token);
             }
-            self.for_host(|host| host.late(token, Late::Overdue));
+            self.for_host(|host| host.late(number, Late::Overdue));
         } else if slow {
-            self.for_host(|host| host.late(token, Late::Slow));
+            self.for_host(|host| host.late(number, Late::Slow));
         }
         self.set_line_deadline(token);
     }

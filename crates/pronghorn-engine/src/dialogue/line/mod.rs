@@ -2,6 +2,7 @@
 //! out, and what the application waits for.
 
 mod body;
+mod client;
 mod due;
 mod give_up;
 mod host;
@@ -16,6 +17,7 @@ use pronghorn_proto::state::State;
 use pronghorn_proto::websocket::Handshake;
 use pronghorn_proto::websocket::deflate::Options;
 
+pub(super) use self::client::Client;
 pub(crate) use self::host::Input;
 use super::inflow::Inflow;
 use super::summary::{Stage, Summary};
@@ -24,7 +26,7 @@ use crate::address::Peer;
 use crate::conn::{Conn, Flushed, Output, Phase, Step, Table, Token, Watched};
 use crate::event_loop::EventLoop;
 use crate::request::Request;
-use crate::sys::{self, Ready};
+use crate::sys;
 use crate::timer::Tick;
 
 /// At most this many reads of one body in a turn.
@@ -52,6 +54,8 @@ pub(crate) struct Line {
     paused: Option<(Tick, Tick)>,
     /// When it was long enough without its client.
     gone_due: Tick,
+    /// The host was told that it was.
+    grace_is_over: bool,
     /// The host was told that it is to try again, and did not yet.
     is_stirred: bool,
     /// Output waits for that of others.
@@ -60,20 +64,6 @@ pub(crate) struct Line {
     pub(super) summary: Arc<Summary>,
     /// What the connection has become, if that is a WebSocket.
     pub(super) websocket: Option<Box<WebSocket>>,
-}
-
-/// What is known of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
-    Here,
-    /// It ended its side before the application began: it may wait for the answer.
-    HalfClosed,
-    /// It ended its side since: most likely it has gone, but what is sent may still arrive.
-    Left,
-    /// As `Left`, and the application knows.
-    KnownToLeave,
-    /// Nothing can be sent.
-    Gone,
 }
 
 /// A connection in a dialogue, in its parts.
@@ -116,6 +106,11 @@ impl Conn {
 }
 
 impl Line {
+    /// Names its dialogue.
+    pub(crate) fn number(&self) -> u64 {
+        self.summary.number()
+    }
+
     /// The application tries again.
     pub(super) fn unstir(&mut self) {
         self.is_stirred = false;
@@ -163,8 +158,10 @@ impl EventLoop {
             conn.state.body_complete();
         }
         let client = request.client(peer, &self.config.proxies);
+        let number = self.dialogues;
         let asks_for_websocket = handshake.is_some();
-        let summary = Arc::new(Summary::new(&request, client, asks_for_websocket, self.now));
+        let summary = Summary::new(number, &request, client, asks_for_websocket, self.now);
+        let summary = Arc::new(summary);
         let line = Line {
             inflow,
             output: Output::default(),
@@ -178,6 +175,7 @@ impl EventLoop {
             slow_due: 0,
             paused: None,
             gone_due: 0,
+            grace_is_over: false,
             is_stirred: false,
             is_kept: false,
             summary: summary.clone(),
@@ -185,6 +183,7 @@ impl EventLoop {
         };
         conn.phase = Phase::Dialogue(Box::new(line));
         self.in_flight += 1;
+        self.dialogues += 1;
         request.queued_at = self.now;
         if self.config.timed {
             request.timing.queued = sys::monotonic_micros();
@@ -216,41 +215,6 @@ impl EventLoop {
         Handshake::read(&request.head, &request.buffer, deflate.as_ref())
     }
 
-    /// The selector reported something for a connection in a dialogue.
-    pub(crate) fn on_line_ready(&mut self, token: Token, ready: &Ready) {
-        if ready.writable {
-            self.flush_line(token);
-        }
-        let talk = self.conns.talk(token);
-        if talk.is_some_and(|talk| talk.line.websocket.is_some()) {
-            return self.on_websocket_ready(token, ready);
-        }
-        self.read_ahead(token);
-        let Some(talk) = self.conns.talk(token) else { return };
-        match talk.line.client {
-            Client::Gone => {}
-            _ if ready.gone => talk.line.client = Client::Gone,
-            Client::Here if ready.ended => talk.line.client = Client::Left,
-            _ => {}
-        }
-        if talk.line.client > Client::HalfClosed {
-            self.client_has_gone(token);
-        }
-    }
-
-    /// The application is told if it waits, and ended if it goes on for too long.
-    fn client_has_gone(&mut self, token: Token) {
-        self.stir(token);
-        let Some(grace) = self.config.deadlines.disconnect_grace else { return };
-        let due = self.wheel.after(self.now, sys::millis(grace));
-        if let Some(talk) = self.conns.talk(token)
-            && talk.line.gone_due == 0
-        {
-            talk.line.gone_due = due;
-            self.set_line_deadline(token);
-        }
-    }
-
     /// Goes on with a connection that had more to read or write than one turn takes.
     pub(crate) fn proceed_with_line(&mut self, token: Token) {
         self.flush_line(token);
@@ -259,15 +223,6 @@ impl EventLoop {
             true => self.read_websocket(token),
             false => self.read_ahead(token),
         }
-    }
-
-    fn on_websocket_ready(&mut self, token: Token, ready: &Ready) {
-        if ready.gone
-            && let Some(talk) = self.conns.talk(token)
-        {
-            talk.line.client = Client::Gone;
-        }
-        self.read_websocket(token);
     }
 
     /// Sends what waited for others.
@@ -296,9 +251,12 @@ impl EventLoop {
                 talk.line.write_due = due;
             }
             Ok(Flushed::More) => return self.go_on_later(token),
-            Err(_) => talk.line.client = Client::Gone,
+            Err(_) => {
+                talk.line.client = Client::Gone;
+                self.begin_grace(token);
+            }
         }
-        let line = &mut *talk.line;
+        let Some(Talk { line, .. }) = self.conns.talk(token) else { return };
         if line.wants_room && (line.client == Client::Gone || line.output.waiting() <= most) {
             self.stir(token);
         }
@@ -323,20 +281,8 @@ impl EventLoop {
         let Some(talk) = self.conns.talk(token) else { return };
         let waits = talk.line.wants_input || talk.line.wants_room;
         if waits && !mem::replace(&mut talk.line.is_stirred, true) {
-            self.for_host(|host| host.stir(token));
+            let number = talk.line.number();
+            self.for_host(|host| host.stir(number));
         }
-    }
-}
-
-impl Client {
-    /// Whether anything may still be sent.
-    pub(super) fn takes_output(self) -> bool {
-        !matches!(self, Client::KnownToLeave | Client::Gone)
-    }
-}
-
-impl PartialOrd for Client {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        (*self as u8).partial_cmp(&(*other as u8))
     }
 }

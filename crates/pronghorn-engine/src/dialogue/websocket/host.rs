@@ -90,6 +90,9 @@ impl EventLoop {
         self.heard_of(token);
         self.watch_line(token);
         self.set_line_deadline(token);
+        if self.conns.get(token).is_some_and(|conn| conn.noted.ended) {
+            self.begin_grace(token);
+        }
     }
 
     /// Puts the frame of a message into `out`: all of it if it is compressed, which is told, else its head. None when the WebSocket has

@@ -209,8 +209,12 @@ impl EventLoop {
         self.set_line_deadline(token);
         let Some(talk) = self.conns.talk(token) else { return };
         let Some(websocket) = &talk.line.websocket else { return };
-        if websocket.has_ended() || !websocket.messages.is_empty() {
+        let (is_over, waits) = (websocket.is_over(), !websocket.messages.is_empty());
+        if websocket.has_ended() || waits {
             self.stir(token);
+        }
+        if is_over {
+            self.begin_grace(token);
         }
     }
 
@@ -237,6 +241,7 @@ impl EventLoop {
                 metrics.timed_out(Timeout::Ping);
             }
             self.flush_line(token);
+            self.begin_grace(token);
             return self.stir(token);
         }
         if has_come(websocket.ping_due) {

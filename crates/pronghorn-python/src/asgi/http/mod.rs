@@ -24,7 +24,6 @@ use super::{
     message::{Message, RESPONSE},
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{Part, Response},
-    under_way::Key,
 };
 use crate::{debug, interned::Words, request::Request};
 
@@ -45,9 +44,8 @@ pub(super) struct Http {
     kinds: &'static [(&'static str, Part)],
     /// Whether clients see tracebacks.
     debug: bool,
-    /// Who runs it, and by which key.
+    /// Who runs it.
     host: Rc<Host>,
-    key: Key,
     summary: Arc<Summary>,
     /// Its client was answered in its place.
     is_late: Cell<bool>,
@@ -57,11 +55,10 @@ pub(super) struct Http {
 
 impl Http {
     /// The conversation about the request in `dialogue`.
-    pub(super) fn new(host: &Rc<Host>, key: Key, dialogue: Box<Dialogue>) -> Self {
+    pub(super) fn new(host: &Rc<Host>, dialogue: Box<Dialogue>) -> Self {
         let debug = host.debug;
         Http {
             host: Rc::clone(host),
-            key,
             summary: Arc::clone(dialogue.summary()),
             is_late: Cell::new(false),
             is_dismissed: Cell::new(false),
@@ -103,17 +100,12 @@ impl Http {
 
     /// Its task has ended.
     pub(super) fn forget(&self) {
-        self.host.forget(self.key);
+        self.host.forget(self.summary.number());
     }
 
     /// Whether the server stops.
     pub(super) fn is_draining(&self) -> bool {
         self.host.deadline().is_some()
-    }
-
-    /// By which number the host has it.
-    pub(super) fn number(&self) -> u64 {
-        self.key.number
     }
 
     /// Whether nothing of the response has been sent.

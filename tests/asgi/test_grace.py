@@ -1,0 +1,95 @@
+"""Applications that go on when their client has gone: for as long as disconnect-grace says, and no other task is hit."""
+
+import time
+
+import pytest
+
+from harness.request import get, head
+
+GRACE = 0.4
+
+
+@pytest.fixture
+def start(serve_asgi, loop):
+    """A function that starts the application with a short grace, on each event loop."""
+
+    def serve(*args):
+        return serve_asgi("staying:app", "--loop", loop, "--disconnect-grace", "400ms", *args)
+
+    return serve
+
+
+def leave(client, how):
+    """Ends the connection with FIN or RST."""
+    client.reset() if how == "RST" else client.close()
+
+
+HOW = pytest.mark.parametrize("how", ["FIN", "RST"])
+
+
+def assert_ends_by_grace(server, name, began):
+    """The task is cancelled when the grace is over, and that is told once."""
+    server.wait_for_log(f"GET /{name}/30 of .*: goes on without its client for longer than disconnect-grace")
+    server.wait_for_log(f"{name} was cancelled")
+    assert GRACE - 0.1 < time.monotonic() - began < 3
+    assert server.log().count("goes on without") == 1
+    assert "ERROR" not in server.log() and "Traceback" not in server.log()
+
+
+@HOW
+@pytest.mark.parametrize("name", ["deaf", "told", "sending"])
+def test_a_task_that_goes_on_is_cancelled(start, name, how):
+    server = start()
+    with server.raw() as client:
+        client.send(get(target=f"/{name}/30".encode()))
+        time.sleep(0.4)
+        began = time.monotonic()
+        leave(client, how)
+        assert_ends_by_grace(server, name, began)
+
+
+def test_a_client_that_takes_nothing_has_gone(start):
+    server = start("--write-timeout", "500ms")
+    with server.raw(receive_buffer=4096) as client:
+        client.send(get(target=b"/pouring/30"))
+        assert_ends_by_grace(server, "pouring", time.monotonic())
+
+
+def test_a_client_that_resets_its_upload_has_gone(start):
+    server = start()
+    with server.raw() as client:
+        client.send(head(b"GET /told/30 HTTP/1.1", b"Host: test", b"Content-Length: 10") + b"half")
+        server.wait_for_log("received")
+        began = time.monotonic()
+        client.reset()
+        assert_ends_by_grace(server, "told", began)
+
+
+def test_a_task_behind_its_answer_may_go_on(start):
+    server = start()
+    with server.raw() as client:
+        assert client.ask(get(target=b"/outlasting/1")).body == b"answered"
+    server.wait_for_log("outlasting stayed to the end")
+    assert "goes on without" not in server.log()
+
+
+@pytest.mark.parametrize("target", [b"/deaf/30", b"/outlasting/1"])
+def test_a_request_that_waits_for_the_loop_leaves_the_task_before_it_alone(start, target):
+    server = start("--request-timeout", "0")
+    with server.raw() as client, server.raw() as other:
+        assert client.ask(get(target=b"/outlasting/3")).body == b"answered"
+        other.send(get(target=b"/block/1.5"))
+        server.wait_for_log("blocking")
+        client.send(get(target=target))
+        # Another thread has read it by then: it waits for the loop, and is not half-closed.
+        assert client.is_silent(0.3)
+        client.reset()
+        assert other.read_response().body == b"blocked"
+        freed = time.monotonic()
+        if target == b"/deaf/30":
+            # Its time begins when it does.
+            server.wait_for_log("deaf was cancelled")
+            assert GRACE - 0.1 < time.monotonic() - freed < 2
+        server.wait_for_log("outlasting stayed to the end")
+    assert "outlasting was cancelled" not in server.log()
+    assert "GET /outlasting/3 of" not in server.log()
