@@ -59,6 +59,19 @@ def test_requests_in_flight_at_a_stop_get_their_answers(serve_asgi, loop, alone)
     assert "cleaned up" in server.log()
 
 
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 1.3])
+def test_a_stop_ends_with_the_last_answer(serve_asgi, loop, seconds):
+    server = serve_asgi("numbered:app", "--loop", loop)
+    with server.raw() as client:
+        client.send(get(target=f"/{seconds}/slow".encode()))
+        assert client.is_silent(0.05)
+        server.signal(signal.SIGTERM)
+        assert client.read_response().status == 200
+        answered = time.monotonic()
+        assert server.wait() == 0
+        assert time.monotonic() - answered < 0.7
+
+
 def test_a_kept_alive_client_that_never_pauses_is_told_to_close(serve_asgi, loop):
     server = serve_asgi("numbered:app", "--loop", loop)
     with server.raw() as client:

@@ -320,6 +320,10 @@ impl EventLoop {
             sys::end_for_all(&socket);
         }
         self.connection_closed();
+        if self.draining && self.conns.len() == 0 {
+            // The drain is over, which the host may not look for soon.
+            self.end_wait_of_host();
+        }
     }
 
     /// Does something for one connection. A panic in it is a fault of the engine: it costs that connection only.
