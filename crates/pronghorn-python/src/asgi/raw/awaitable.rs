@@ -19,11 +19,19 @@ pub(super) struct Done;
 impl Steps for Done {
     const ATTRIBUTES: &'static [&'static CStr] = NAMES;
 
-    fn step<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
+    fn step<'py>(
+        &self,
+        _this: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Step<'py>> {
         Ok(Step::Return(value.py().None().into_bound(value.py())))
     }
 
-    fn throw<'py>(&self, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
+    fn throw<'py>(
+        &self,
+        _this: &Bound<'py, PyAny>,
+        thrown: Thrown<'_, 'py>,
+    ) -> PyResult<Step<'py>> {
         Err(thrown.error()?)
     }
 
@@ -85,7 +93,11 @@ impl Wait {
 impl Steps for Wait {
     const ATTRIBUTES: &'static [&'static CStr] = NAMES;
 
-    fn step<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
+    fn step<'py>(
+        &self,
+        _this: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Step<'py>> {
         let call = self.call.borrow().clone().ok_or_else(|| reused(self.operation))?;
         if let Some(future) = self.future.take() {
             call.forget(&future);
@@ -100,7 +112,11 @@ impl Steps for Wait {
         step
     }
 
-    fn throw<'py>(&self, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
+    fn throw<'py>(
+        &self,
+        _this: &Bound<'py, PyAny>,
+        thrown: Thrown<'_, 'py>,
+    ) -> PyResult<Step<'py>> {
         self.give_up(thrown.py());
         Err(thrown.error()?)
     }

@@ -7,10 +7,12 @@ use pyo3::{
     exceptions::{PyRuntimeError, PyTypeError, asyncio::CancelledError},
     ffi, intern,
     prelude::*,
+    types::PyTuple,
 };
 
 use super::{
     call::{Call, Ended},
+    direct::Direct,
     steps::{self, Step, Steps, Thrown},
 };
 
@@ -23,6 +25,7 @@ pub(super) struct Driven {
     steps: Py<PyAny>,
     /// `None` after the end.
     call: RefCell<Option<Rc<Call>>>,
+    pub(super) direct: Direct,
 }
 
 impl Driven {
@@ -43,6 +46,7 @@ impl Driven {
             awaitable: awaitable.unbind(),
             steps: steps.unbind(),
             call: RefCell::new(Some(call)),
+            direct: Direct::default(),
         })
     }
 
@@ -52,7 +56,22 @@ impl Driven {
         call.as_ref().map(|call| call.summary().clone())
     }
 
-    /// What the task sees of a step of the application.
+    /// The call, unless the application has ended.
+    pub(super) fn call(&self) -> Option<Rc<Call>> {
+        self.call.borrow().clone()
+    }
+
+    /// Takes a step of the application: what its task is to see of it.
+    pub(super) fn go_on<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
+        self.after(value.py(), steps::send(self.steps.bind(value.py()), value))
+    }
+
+    /// The same with an exception.
+    pub(super) fn go_on_with<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Step<'py>> {
+        let args = PyTuple::new(py, [error.value(py)])?;
+        self.after(py, steps::throw(self.steps.bind(py), &args, || Ok(error)))
+    }
+
     fn after<'py>(&self, py: Python<'py>, step: PyResult<Step<'py>>) -> PyResult<Step<'py>> {
         let none = || Step::Return(py.None().into_bound(py));
         match step {
@@ -91,23 +110,35 @@ impl Steps for Driven {
         c"cr_suspended",
     ];
 
-    fn step<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
-        let py = value.py();
+    fn step<'py>(
+        &self,
+        this: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Step<'py>> {
+        if let Some(kept) = self.direct.take_kept() {
+            return self.see(this, kept, None);
+        }
         if self.call.borrow().is_none() {
             return Err(PyRuntimeError::new_err("the application has come to its end before"));
         }
-        self.after(py, steps::send(self.steps.bind(py), value))
+        let step = self.go_on(value);
+        self.wait_directly(this, step)
     }
 
-    fn throw<'py>(&self, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
+    fn throw<'py>(&self, this: &Bound<'py, PyAny>, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
         let py = thrown.py();
+        if let Some(kept) = self.direct.take_kept() {
+            return self.see(this, kept, Some(thrown.error()?));
+        }
         if self.call.borrow().is_none() {
             return Err(thrown.error()?);
         }
-        self.after(py, thrown.pass_on(self.steps.bind(py)))
+        let step = self.after(py, thrown.pass_on(self.steps.bind(py)));
+        self.wait_directly(this, step)
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        drop(self.direct.take_kept());
         let close = self.steps.bind(py).getattr_opt(intern!(py, "close"))?;
         let closed = close.map_or(Ok(()), |close| close.call0().map(drop));
         self.end(py, closed.as_ref().err().map_or(Ended::Closed, Ended::Raised));

@@ -5,6 +5,8 @@ mod awaitable;
 mod call;
 mod callable;
 mod coroutine;
+mod current_task;
+mod direct;
 mod header_list;
 mod pairs;
 mod steps;

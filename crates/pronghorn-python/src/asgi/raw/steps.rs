@@ -22,17 +22,18 @@ pub(super) trait Steps: Sized {
     /// The attributes of its objects.
     const ATTRIBUTES: &'static [&'static CStr];
 
-    /// Goes on with `value` as the result of what it yielded last.
+    /// Goes on with `value` as the result of what it yielded last. `this` is the object it is the value of.
     ///
     /// # Errors
     /// Its end by an exception.
-    fn step<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>>;
+    fn step<'py>(&self, this: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>)
+    -> PyResult<Step<'py>>;
 
     /// Goes on with an exception.
     ///
     /// # Errors
     /// As for [`step`](Steps::step).
-    fn throw<'py>(&self, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>>;
+    fn throw<'py>(&self, this: &Bound<'py, PyAny>, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>>;
 
     /// Ends it where it is.
     ///
@@ -91,18 +92,29 @@ impl<'py> Thrown<'_, 'py> {
     /// # Errors
     /// What that raises.
     pub(super) fn pass_on(&self, steps: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
-        let Some(throw) = steps.getattr_opt(intern!(self.py, "throw"))? else {
-            return Err(self.error()?);
-        };
         let args = self.args.iter().flatten().copied();
         let args = PyTuple::new(self.py, args.collect::<Vec<_>>())?;
-        match throw.call1(args) {
-            Ok(future) => Ok(Step::Yield(future)),
-            Err(error) if error.is_instance_of::<PyStopIteration>(self.py) => {
-                error.value(self.py).getattr(intern!(self.py, "value")).map(Step::Return)
-            }
-            Err(error) => Err(error),
+        throw(steps, &args, || self.error())
+    }
+}
+
+/// Throws into `steps` with the arguments of `throw`: what cannot be thrown into ends by `error`.
+///
+/// # Errors
+/// What that raises.
+pub(super) fn throw<'py>(
+    steps: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    error: impl FnOnce() -> PyResult<PyErr>,
+) -> PyResult<Step<'py>> {
+    let py = steps.py();
+    let Some(throw) = steps.getattr_opt(intern!(py, "throw"))? else { return Err(error()?) };
+    match throw.call1(args) {
+        Ok(future) => Ok(Step::Yield(future)),
+        Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+            error.value(py).getattr(intern!(py, "value")).map(Step::Return)
         }
+        Err(error) => Err(error),
     }
 }
 
@@ -232,7 +244,8 @@ unsafe extern "C" fn throw_method<T: Steps>(
         give(guarded(|| {
             let arguments = Arguments::new(py, args, count as usize, ptr::null_mut());
             let args = arguments.bind("throw", ["type", "value", "traceback"])?;
-            Instance::<T>::value(this).throw(Thrown { py, args })
+            let this = Bound::from_borrowed_ptr(py, this);
+            Instance::<T>::value(this.as_ptr()).throw(&this, Thrown { py, args })
         }))
     }
 }
@@ -272,11 +285,12 @@ unsafe fn step<'py, T: Steps>(
     value: *mut ffi::PyObject,
 ) -> PyResult<Step<'py>> {
     // SAFETY: as required.
-    let (steps, value) = unsafe {
+    let (steps, this, value) = unsafe {
         let py = Python::assume_attached();
-        (Instance::<T>::value(this), Bound::ref_from_ptr(py, &value).clone())
+        let this = Bound::from_borrowed_ptr(py, this);
+        (Instance::<T>::value(this.as_ptr()), this, Bound::from_borrowed_ptr(py, value))
     };
-    guarded(|| steps.step(&value))
+    guarded(|| steps.step(&this, &value))
 }
 
 /// What a method of a coroutine gives for a step: what it waits for, or `StopIteration` with the result.

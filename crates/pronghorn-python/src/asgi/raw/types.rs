@@ -10,8 +10,9 @@ use super::{
     call::Call,
     callable,
     coroutine::Driven,
+    current_task::CurrentTask,
     steps,
-    waiter::{self, Waiter},
+    waiter::{self, Awaited, Waiter},
 };
 use crate::raw::{Callable, Class};
 
@@ -24,6 +25,8 @@ pub(in crate::asgi) struct Types {
     /// The one awaitable that is done from the start.
     pub(super) done: Py<PyAny>,
     waiter: Class<Waiter>,
+    awaited: Class<Awaited>,
+    pub(super) current_task: CurrentTask,
     event_loop: Py<PyAny>,
 }
 
@@ -51,6 +54,8 @@ impl Types {
             wait: steps::class(py, c"pronghorn.Wait")?,
             done: done.instance(py, Done)?.unbind(),
             waiter: waiter::class(py)?,
+            awaited: steps::class(py, c"pronghorn.Awaited")?,
+            current_task: CurrentTask::new(&event_loop)?,
             event_loop: event_loop.unbind(),
         }))
     }
@@ -84,8 +89,31 @@ impl Types {
     /// # Errors
     /// `MemoryError`.
     #[inline]
-    pub(super) fn waiter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.waiter.instance(py, Waiter::new(self.event_loop.clone_ref(py)))
+    pub(super) fn waiter<'py>(self: &Rc<Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.waiter.instance(py, Waiter::new(Rc::clone(self)))
+    }
+
+    /// What `object` is, if it is of [`waiter`](Types::waiter).
+    #[inline]
+    pub(super) fn as_waiter<'a>(&self, object: &'a Bound<'_, PyAny>) -> Option<&'a Waiter> {
+        self.waiter.value_of(object)
+    }
+
+    /// What steps through a waiter.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(super) fn awaited<'py>(
+        &self,
+        py: Python<'py>,
+        awaited: Awaited,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.awaited.instance(py, awaited)
+    }
+
+    /// The loop of the requests.
+    pub(super) fn event_loop<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.event_loop.bind(py)
     }
 
     /// What tells the coroutines of [`drive`](Types::drive) from others.

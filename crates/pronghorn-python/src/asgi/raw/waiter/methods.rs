@@ -1,169 +1,30 @@
-//! What a task waits for while an operation is pending: a future, as far as tasks use one.
-//!
-//! A future of asyncio gives its callback to the loop, which runs it in a later round, each by itself. This one can be woken from the
-//! turn in which the server finds out: the task goes on at once, in its own context, with the others of that turn.
+//! What tasks and applications call of a [`Waiter`]: the methods and attributes of futures.
 
 use std::{
-    cell::{Cell, RefCell},
     ffi::{CStr, c_void},
     ptr,
 };
 
-use pyo3::{
-    exceptions::{
-        PyTypeError,
-        asyncio::{CancelledError, InvalidStateError},
-    },
-    ffi, intern,
-    prelude::*,
-    types::PyDict,
+use pyo3::{exceptions::PyTypeError, ffi, prelude::*};
+
+use super::{
+    Awaited, Callback, State, Waiter, When, callback::add, callback::remove, cancelled, settle,
+    waiter,
 };
-
-use crate::raw::{Arguments, Class, Instance, enter, missing, raise, slot};
-
-/// One wait of one task.
-pub(super) struct Waiter {
-    event_loop: Py<PyAny>,
-    state: RefCell<State>,
-    /// A task yields what it waits for with this set, and clears it when it has taken note.
-    is_blocking: Cell<bool>,
-}
-
-/// How far it is.
-enum State {
-    /// Nobody has asked to be called as yet.
-    Fresh,
-    Awaited(Callback),
-    /// It is worth trying again.
-    Done,
-    /// With the message of who cancelled it.
-    Cancelled(Py<PyAny>),
-}
-
-/// Who is to be called.
-struct Callback {
-    function: Py<PyAny>,
-    context: Option<Py<PyAny>>,
-}
-
-/// When the task goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::asgi) enum When {
-    /// Before the wake returns: no task may be running.
-    Now,
-    /// In the loop's next round.
-    Soon,
-}
+use crate::raw::{Arguments, Class, enter, missing, raise, slot};
 
 /// The type of [`Waiter`]s.
-///
-/// # Errors
-/// `MemoryError`.
 pub(super) fn class(py: Python<'_>) -> PyResult<Class<Waiter>> {
     // The interpreter refers to both tables as long as the type lives, which is until the process ends.
     let (methods, attributes) = (methods().leak(), attributes().leak());
     let slots = [
+        slot(ffi::Py_am_await, awaited as *mut c_void),
+        slot(ffi::Py_tp_iter, awaited as *mut c_void),
         slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
         slot(ffi::Py_tp_getset, attributes.as_mut_ptr().cast()),
     ];
     // SAFETY: the functions take an `Instance<Waiter>`; the tables are leaked.
     unsafe { Class::new(py, c"pronghorn.Waiter", &slots, 0) }
-}
-
-/// The waiter that `object` is.
-fn waiter<'a>(object: &'a Bound<'_, PyAny>) -> &'a Waiter {
-    // SAFETY: attached, and kept alive, by `object`, which is of the class in all uses here.
-    unsafe { Instance::<Waiter>::value(object.as_ptr()) }
-}
-
-/// Lets the task that waits for `object`, a [`Waiter`], go on; again it does nothing.
-///
-/// # Errors
-/// What ends the loop, if the task raised it; those of the loop.
-pub(super) fn wake(object: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
-    settle(object, State::Done, when).map(drop)
-}
-
-/// Gives whether it was pending.
-fn settle(object: &Bound<'_, PyAny>, state: State, when: When) -> PyResult<bool> {
-    let this = waiter(object);
-    if matches!(*this.state.borrow(), State::Done | State::Cancelled(_)) {
-        return Ok(false);
-    }
-    match this.state.replace(state) {
-        State::Awaited(callback) => callback.call(object, when).map(|()| true),
-        _ => Ok(true),
-    }
-}
-
-impl Waiter {
-    pub(super) fn new(event_loop: Py<PyAny>) -> Self {
-        Waiter { event_loop, state: RefCell::new(State::Fresh), is_blocking: Cell::new(true) }
-    }
-
-    /// # Errors
-    /// It was cancelled; it is pending.
-    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &*self.state.borrow() {
-            State::Done => Ok(py.None().into_bound(py)),
-            State::Cancelled(message) => Err(cancelled(message.bind(py))),
-            _ => Err(InvalidStateError::new_err("Result is not set.")),
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        matches!(*self.state.borrow(), State::Done | State::Cancelled(_))
-    }
-}
-
-impl Callback {
-    fn call(self, waiter: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
-        let py = waiter.py();
-        match &self.context {
-            Some(context) if when == When::Now && enter_context(context.bind(py)) => {
-                let called = self.function.bind(py).call1((waiter,));
-                exit_context(context.bind(py));
-                called.map(drop)
-            }
-            _ => self.call_soon(waiter),
-        }
-    }
-
-    fn call_soon(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = object.py();
-        let event_loop = waiter(object).event_loop.bind(py);
-        let keywords = PyDict::new(py);
-        if let Some(context) = &self.context {
-            keywords.set_item(intern!(py, "context"), context)?;
-        }
-        let args = (&self.function, object);
-        event_loop.call_method(intern!(py, "call_soon"), args, Some(&keywords)).map(drop)
-    }
-}
-
-/// False if it is entered already, or is none.
-fn enter_context(context: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: attached (`context`); the interpreter checks the type.
-    let entered = unsafe { ffi::PyContext_Enter(context.as_ptr()) == 0 };
-    if !entered {
-        drop(PyErr::take(context.py()));
-    }
-    entered
-}
-
-fn exit_context(context: &Bound<'_, PyAny>) {
-    // SAFETY: attached (`context`); it was entered before, and no exception is set: who called has fetched it.
-    if unsafe { ffi::PyContext_Exit(context.as_ptr()) } != 0 {
-        PyErr::fetch(context.py()).write_unraisable(context.py(), None);
-    }
-}
-
-#[cold]
-fn cancelled(message: &Bound<'_, PyAny>) -> PyErr {
-    match message.is_none() {
-        true => CancelledError::new_err(()),
-        false => CancelledError::new_err((message.clone().unbind(),)),
-    }
 }
 
 fn methods() -> Vec<ffi::PyMethodDef> {
@@ -185,6 +46,7 @@ fn methods() -> Vec<ffi::PyMethodDef> {
         plain(c"exception", exception),
         plain(c"done", done),
         plain(c"cancelled", is_cancelled),
+        plain(c"_make_cancelled_error", make_cancelled_error),
         keywords(c"add_done_callback", add_done_callback),
         keywords(c"cancel", cancel),
         method(c"remove_done_callback", one, ffi::METH_O),
@@ -199,7 +61,12 @@ fn attributes() -> Vec<ffi::PyGetSetDef> {
         set: Some(set_blocking),
         ..ffi::PyGetSetDef::default()
     };
-    vec![blocking, ffi::PyGetSetDef::default()]
+    let message = ffi::PyGetSetDef {
+        name: c"_cancel_message".as_ptr(),
+        get: Some(get_cancel_message),
+        ..ffi::PyGetSetDef::default()
+    };
+    vec![blocking, message, ffi::PyGetSetDef::default()]
 }
 
 /// `this` as an object.
@@ -216,7 +83,7 @@ unsafe extern "C" fn get_loop(
     _none: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls this attached, with an object of the class.
-    unsafe { enter(|py| Ok(waiter(object(py, &this)).event_loop.bind(py).clone())) }
+    unsafe { enter(|py| Ok(waiter(object(py, &this)).event_loop(py).clone())) }
 }
 
 /// `None` once it is done.
@@ -258,7 +125,32 @@ unsafe extern "C" fn is_cancelled(
     }
 }
 
-/// `add_done_callback(callback, *, context=None)`: of one task. What is done calls it in the loop's next round.
+/// `_make_cancelled_error()`: the exception for who gathers futures.
+unsafe extern "C" fn make_cancelled_error(
+    this: *mut ffi::PyObject,
+    _none: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as in `get_loop`.
+    unsafe {
+        enter(|py| {
+            let error = cancelled(&waiter(object(py, &this)).cancel_message(py));
+            Ok(error.into_value(py).into_bound(py).into_any())
+        })
+    }
+}
+
+/// `__await__` and `__iter__`.
+unsafe extern "C" fn awaited(this: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: as in `get_loop`.
+    unsafe {
+        enter(|py| {
+            let this = object(py, &this);
+            waiter(this).types.awaited(py, Awaited::new(this))
+        })
+    }
+}
+
+/// `add_done_callback(callback, *, context=None)`: what is done calls it in the loop's next round.
 unsafe extern "C" fn add_done_callback(
     this: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
@@ -272,27 +164,10 @@ unsafe extern "C" fn add_done_callback(
             let [function, context] = arguments.bind("add_done_callback", ["fn", "context"])?;
             let function = function.ok_or_else(|| missing("add_done_callback", "fn"))?;
             let context = context.filter(|context| !context.is_none());
-            let callback = Callback {
-                function: function.clone().unbind(),
-                context: context.map(|context| context.clone().unbind()),
-            };
+            let callback = Callback::new(function, context);
             add(object(py, &this), callback)?;
             Ok(py.None().into_bound(py))
         })
-    }
-}
-
-fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()> {
-    let this = waiter(object);
-    if this.is_done() {
-        return callback.call_soon(object);
-    }
-    match this.state.replace(State::Awaited(callback)) {
-        State::Awaited(other) => {
-            this.state.replace(State::Awaited(other));
-            Err(PyTypeError::new_err("another task waits for this already"))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -304,17 +179,8 @@ unsafe extern "C" fn remove_done_callback(
     // SAFETY: the interpreter calls this attached, with an object of the class and another.
     unsafe {
         enter(|py| {
-            let (this, callback) = (waiter(object(py, &this)), object(py, &callback));
-            let known = match &*this.state.borrow() {
-                State::Awaited(known) => Some(known.function.clone_ref(py)),
-                _ => None,
-            };
-            // This may run any code.
-            let found = known.map_or(Ok(false), |known| known.bind(py).eq(callback))?;
-            // What it held may run code when it goes.
-            let removed = found.then(|| this.state.replace(State::Fresh));
-            drop(removed);
-            Ok(i32::from(found).into_pyobject(py)?.into_any())
+            let removed = remove(object(py, &this), object(py, &callback))?;
+            Ok(removed.into_pyobject(py)?.into_any())
         })
     }
 }
@@ -336,6 +202,15 @@ unsafe extern "C" fn cancel(
             truth(py, settle(object(py, &this), state, When::Soon)?)
         })
     }
+}
+
+/// `None` also when it was not cancelled.
+unsafe extern "C" fn get_cancel_message(
+    this: *mut ffi::PyObject,
+    _closure: *mut c_void,
+) -> *mut ffi::PyObject {
+    // SAFETY: as in `get_loop`.
+    unsafe { enter(|py| Ok(waiter(object(py, &this)).cancel_message(py))) }
 }
 
 unsafe extern "C" fn get_blocking(

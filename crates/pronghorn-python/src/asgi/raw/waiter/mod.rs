@@ -1,0 +1,165 @@
+//! What a task waits for while an operation is pending: a future, as far as tasks and those who drive coroutines by hand use one.
+//!
+//! A future of asyncio gives its callback to the loop, which runs it in a later round, each by itself. This one can be woken from the
+//! turn in which the server finds out: the task goes on at once, in its own context, with the others of that turn.
+
+mod awaited;
+mod callback;
+mod methods;
+
+use std::{
+    cell::{Cell, RefCell},
+    mem,
+    rc::Rc,
+};
+
+use pyo3::{
+    exceptions::asyncio::{CancelledError, InvalidStateError},
+    prelude::*,
+};
+
+pub(super) use self::awaited::Awaited;
+use self::callback::Callback;
+pub(super) use self::callback::add as give_back;
+use super::{direct, types::Types};
+use crate::raw::{Class, Instance};
+
+/// One wait of one task.
+pub(super) struct Waiter {
+    types: Rc<Types>,
+    state: RefCell<State>,
+    /// A task yields what it waits for with this set, and clears it when it has taken note.
+    is_blocking: Cell<bool>,
+}
+
+/// How far it is.
+enum State {
+    Pending(Who),
+    /// It is worth trying again.
+    Done,
+    /// With the message of who cancelled it.
+    Cancelled(Py<PyAny>),
+}
+
+/// Who waits.
+enum Who {
+    Nobody,
+    /// A task.
+    One(Callback),
+    /// More than tasks: who gathers what a coroutine yields.
+    Many(Vec<Callback>),
+    /// An application's coroutine that goes on without its task.
+    Application(Py<PyAny>),
+}
+
+/// When the task goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::asgi) enum When {
+    /// Before the wake returns: no task may be running.
+    Now,
+    /// In the loop's next round.
+    Soon,
+}
+
+/// The type of [`Waiter`]s.
+///
+/// # Errors
+/// `MemoryError`.
+pub(super) fn class(py: Python<'_>) -> PyResult<Class<Waiter>> {
+    methods::class(py)
+}
+
+/// The waiter that `object` is.
+fn waiter<'a>(object: &'a Bound<'_, PyAny>) -> &'a Waiter {
+    // SAFETY: attached, and kept alive, by `object`, which is of the class in all uses here.
+    unsafe { Instance::<Waiter>::value(object.as_ptr()) }
+}
+
+/// Lets those who wait for `object`, a [`Waiter`], go on; again it does nothing. Gives whether it was pending.
+///
+/// # Errors
+/// What ends the loop, if the task raised it; those of the loop.
+pub(super) fn wake(object: &Bound<'_, PyAny>, when: When) -> PyResult<bool> {
+    settle(object, State::Done, when)
+}
+
+/// Gives whether it was pending.
+fn settle(object: &Bound<'_, PyAny>, state: State, when: When) -> PyResult<bool> {
+    let this = waiter(object);
+    if this.is_done() {
+        return Ok(false);
+    }
+    let State::Pending(who) = this.state.replace(state) else { return Ok(false) };
+    match who {
+        Who::Nobody => {}
+        Who::One(callback) => callback.call(object, when)?,
+        Who::Many(callbacks) => {
+            let call = |callback: Callback| callback.call(object, when);
+            callbacks.into_iter().map(call).fold(Ok(()), Result::and)?;
+        }
+        Who::Application(application) => direct::go_on(application.bind(object.py()), when)?,
+    }
+    Ok(true)
+}
+
+impl Waiter {
+    pub(super) fn new(types: Rc<Types>) -> Self {
+        let state = RefCell::new(State::Pending(Who::Nobody));
+        Waiter { types, state, is_blocking: Cell::new(true) }
+    }
+
+    /// The coroutine `application` waits, and goes on without its task. False if somebody else waits, or nothing is waited for.
+    pub(super) fn take_on(&self, application: &Bound<'_, PyAny>) -> bool {
+        let mut state = self.state.borrow_mut();
+        let is_fresh = matches!(*state, State::Pending(Who::Nobody)) && self.is_blocking.get();
+        if is_fresh {
+            *state = State::Pending(Who::Application(application.clone().unbind()));
+        }
+        is_fresh
+    }
+
+    /// Takes out how the one task that waits is called, for [`give_back`]; `None` if there is no such.
+    pub(super) fn take_callback(&self) -> Option<Callback> {
+        let mut state = self.state.borrow_mut();
+        match &mut *state {
+            State::Pending(who @ Who::One(_)) => match mem::replace(who, Who::Nobody) {
+                Who::One(callback) => Some(callback),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// It was cancelled; it is pending.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &*self.state.borrow() {
+            State::Done => Ok(py.None().into_bound(py)),
+            State::Cancelled(message) => Err(cancelled(message.bind(py))),
+            State::Pending(_) => Err(InvalidStateError::new_err("Result is not set.")),
+        }
+    }
+
+    fn cancel_message<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &*self.state.borrow() {
+            State::Cancelled(message) => message.bind(py).clone(),
+            _ => py.None().into_bound(py),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        !matches!(*self.state.borrow(), State::Pending(_))
+    }
+
+    fn event_loop<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.types.event_loop(py)
+    }
+}
+
+#[cold]
+fn cancelled(message: &Bound<'_, PyAny>) -> PyErr {
+    match message.is_none() {
+        true => CancelledError::new_err(()),
+        false => CancelledError::new_err((message.clone().unbind(),)),
+    }
+}

@@ -1,0 +1,158 @@
+"""A WebSocket application that does what each message says, in one task, as libraries on top of asyncio do."""
+
+import asyncio
+import contextvars
+
+import anyio
+import sniffio
+from ws_exchange import accepted
+
+count = contextvars.ContextVar("count", default=0)
+
+
+async def app(scope, receive, send):
+    """Answers each command by what its function gives."""
+    await accepted(receive, send)
+    await anyio.sleep(0)  # It is imported in full now, which takes its time.
+    session = Session(receive)
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        answer = await getattr(session, message["text"])()
+        await send({"type": "websocket.send", "text": answer})
+
+
+class Session:
+    """What the commands share; each gives its answer."""
+
+    def __init__(self, receive):
+        self.receive = receive
+        self.task = asyncio.current_task()
+        self.loop = asyncio.get_running_loop()
+
+    async def next_text(self):
+        """The text of the next message."""
+        return (await self.receive())["text"]
+
+    async def hello(self):
+        """Nothing special."""
+        return "hello"
+
+    async def identity(self):
+        """Whose step this is, also for libraries, and whether there is another once it is over."""
+        seen = [asyncio.current_task() is self.task, sniffio.current_async_library(), self.task.done()]
+        between = self.loop.create_future()
+        self.loop.call_soon(lambda: between.set_result(asyncio.current_task()))
+        seen.append(await between)
+        return repr(seen)
+
+    async def counted(self):
+        """How often this was called in this context."""
+        count.set(count.get() + 1)
+        return str(count.get())
+
+    async def timed(self):
+        """Waits too short for a message, then long enough."""
+        try:
+            await asyncio.wait_for(self.receive(), 0.05)
+        except asyncio.TimeoutError:
+            return f"late {await self.next_text()}"
+
+    async def scoped(self):
+        """The same with anyio."""
+        with anyio.move_on_after(0.05) as scope:
+            await self.receive()
+        return f"{scope.cancelled_caught} {await self.next_text()}"
+
+    async def cancelled_waiting(self):
+        """Is cancelled while it waits for a message."""
+        self.loop.call_later(0.05, self.task.cancel)
+        return await self.caught(self.receive())
+
+    async def cancels_itself_and_receives(self):
+        """Cancels its task: that shows at the next message, which is not lost."""
+        self.task.cancel()
+        return await self.caught(self.receive())
+
+    async def cancels_itself_and_sleeps(self):
+        """Cancels its task: that shows at once."""
+        self.task.cancel()
+        return await self.caught(asyncio.sleep(30))
+
+    async def cancels_itself_and_its_child(self):
+        """Cancels its task: that of which it waits for the end is cancelled too, and has ended first."""
+        child = asyncio.ensure_future(asyncio.sleep(30))
+        await asyncio.sleep(0)
+        self.task.cancel()
+        return f"{await self.caught(child)} {child.cancelled()}"
+
+    async def caught(self, awaitable):
+        """What becomes of waiting, and of the next message."""
+        try:
+            await awaitable
+        except asyncio.CancelledError:
+            if hasattr(self.task, "uncancel"):
+                self.task.uncancel()
+            return f"cancelled {await self.next_text()}"
+
+    async def sleeps(self):
+        """Waits for what is not the server's, between two messages."""
+        await asyncio.sleep(0)
+        first = await self.next_text()
+        await asyncio.sleep(0.02)
+        return first + await self.next_text()
+
+    async def leaves_it_to_a_child(self):
+        """Another task waits for the next message."""
+        return await asyncio.ensure_future(self.next_text())
+
+    async def by_hand(self):
+        """Steps through `receive` and waits for what it yields in every way that a future can be waited for."""
+        steps = self.receive().__await__()
+        called = []
+        future = next(steps)
+        for number in (1, 2, 3):
+            future.add_done_callback(lambda one, number=number: called.append((number, one is future)))
+        removed = called.append
+        future.add_done_callback(removed)
+        assert future.remove_done_callback(removed) == 1
+        assert await asyncio.gather(future, self.awaiting(future)) == [None, "awaited"]
+        await asyncio.sleep(0)
+        try:
+            next(steps)
+        except StopIteration as stop:
+            return f"{called} {stop.value['text']}"
+
+    async def gathered_and_cancelled(self):
+        """What it yields is cancelled while it is gathered."""
+        steps = self.receive().__await__()
+        future = next(steps)
+        self.loop.call_later(0.05, future.cancel, "enough")
+        seen = await asyncio.gather(future, self.awaiting(future), return_exceptions=True)
+        steps.close()
+        return f"{[type(one).__name__ for one in seen]} {seen[0].args} {await self.next_text()}"
+
+    async def awaiting(self, future):
+        """Awaits the future itself."""
+        await future
+        return "awaited"
+
+    async def nests(self):
+        """Runs the loop within a step, as nest_asyncio does, while its own task is cancelled."""
+        self.loop.call_later(0.02, self.task.cancel)
+        asyncio.tasks._leave_task(self.loop, self.task)
+        while not self.task.cancelling():
+            self.loop._run_once()
+        self.loop.call_soon(int)  # So that this round does not wait.
+        self.loop._run_once()
+        asyncio.tasks._enter_task(self.loop, self.task)
+        return await self.caught(self.receive())
+
+    async def fails(self):
+        """Fails."""
+        raise RuntimeError("told to fail")
+
+    async def closes(self):
+        """Ends its task in the middle."""
+        raise asyncio.CancelledError
