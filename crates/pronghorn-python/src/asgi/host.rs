@@ -19,7 +19,7 @@ use super::{
     event_loop::Stop,
     failure,
     http::Events,
-    raw::{Call, Conversation, Ended, Types, When},
+    raw::{Call, Conversation, Ended, Types, When, forget_result},
     request_tasks::task_of,
     scope::{Origin, Scopes},
     task::Tasks,
@@ -286,6 +286,7 @@ impl Engine for Turns {
                 self.0.under_way.truncate(depth);
             }
         }
+        forget_result(py);
         self.0.stop_if_over(py) || when.is_some()
     }
 }

@@ -10,11 +10,13 @@ mod direct;
 mod header_list;
 mod pairs;
 mod steps;
+mod stop;
 mod types;
 mod waiter;
 
 pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;
 pub(super) use pairs::{Pairs, pair};
+pub(super) use stop::forget_result;
 pub(super) use types::{Applications, Types};
 pub(super) use waiter::When;

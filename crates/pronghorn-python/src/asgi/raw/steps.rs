@@ -15,6 +15,7 @@ use pyo3::{
     types::{PyTraceback, PyTuple, PyType},
 };
 
+use super::stop::stop_with;
 use crate::raw::{Arguments, Class, Instance, enter, guarded, missing, raise, slot};
 
 /// What takes steps.
@@ -217,7 +218,10 @@ unsafe extern "C" fn iternext<T: Steps>(this: *mut ffi::PyObject) -> *mut ffi::P
         match step::<T>(this, ffi::Py_None()) {
             Ok(Step::Yield(object)) => object.into_ptr(),
             Ok(Step::Return(object)) if object.is_none() => ptr::null_mut(),
-            Ok(Step::Return(object)) => stop(object),
+            Ok(Step::Return(object)) => {
+                stop_with(&object);
+                ptr::null_mut()
+            }
             Err(error) => raise(error),
         }
     }
