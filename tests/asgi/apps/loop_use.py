@@ -22,6 +22,34 @@ async def timers(scope, receive, send, _):
     await answer_json(send, late)
 
 
+ran = {}
+
+
+async def schedules(scope, receive, send, _):
+    """Leaves work to the loop, and ends without having waited for anything."""
+    loop = asyncio.get_running_loop()
+    began = time.monotonic()
+    ran.clear()
+
+    def note(name):
+        ran[name] = time.monotonic() - began
+
+    async def background():
+        await asyncio.sleep(0)
+        note("task")
+
+    loop.call_soon(note, "soon")
+    loop.call_later(0.05, note, "later")
+    ran["kept"] = loop.create_task(background())
+    await answer(send, b"scheduled")
+
+
+async def scheduled(scope, receive, send, _):
+    """When what was scheduled ran, in seconds."""
+    del ran["kept"]
+    await answer_json(send, ran)
+
+
 async def threadsafe(scope, receive, send, _):
     """How long a call from another thread takes to wake the loop, in milliseconds."""
     loop = asyncio.get_running_loop()
@@ -195,6 +223,6 @@ async def idle(scope, receive, send, _):
 
 
 app = routed(
-    *[timers, threadsafe, subprocess, itself, hello, sockets, descriptors, datagrams, signals, executor, names, soon],
+    *[timers, schedules, scheduled, threadsafe, subprocess, itself, hello, sockets, descriptors, datagrams, signals, executor, names, soon],
     *[failing_callback, failing_task, busy, idle],
 )
