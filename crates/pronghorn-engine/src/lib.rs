@@ -46,7 +46,7 @@ pub use config::{Config, Deadlines};
 pub use conn::Retained;
 pub use control::{Control, INTERRUPTED, Order, QUIT};
 pub use datagram::DatagramAddress;
-pub use dialogue::{Dialogue, Next, Piece, Received, Room, Summary, WebSockets};
+pub use dialogue::{Dialogue, Next, Payload, Piece, Received, Room, Summary, WebSockets};
 pub use early::{Early, Kept};
 pub use exchange::{Exchange, Gone, WriteError};
 pub use handler::{BodyBuffer, Handler};

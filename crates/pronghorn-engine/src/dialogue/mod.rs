@@ -25,7 +25,7 @@ pub use self::response::Room;
 pub(crate) use self::summary::Stage;
 pub use self::summary::Summary;
 pub(crate) use self::websocket::{Compression, Farewell};
-pub use self::websocket::{Next, WebSockets};
+pub use self::websocket::{Next, Payload, WebSockets};
 use crate::address::{Local, Peer};
 use crate::client::{Client, Forwarded, Proxies};
 use crate::conn::Token;

@@ -3,7 +3,7 @@
 use pronghorn_proto::websocket::{Close, Kind};
 
 use super::out::Out;
-use super::websocket::{Next, WebSocket};
+use super::websocket::{Next, Payload, WebSocket};
 use super::{Dialogue, Room};
 use crate::conn::Retained;
 use crate::date::date_now;
@@ -51,7 +51,7 @@ impl Dialogue {
     }
 
     /// The next message of the client, which `take` is given if it is there. `take` must not run code of the application.
-    pub fn next_message(&mut self, take: &mut dyn FnMut(Kind, &[u8])) -> Next {
+    pub fn next_message(&mut self, take: &mut dyn FnMut(Kind, Payload<'_>)) -> Next {
         let next = self.shared.event_loop().next_message(self.token, take);
         if matches!(next, Next::Ended(_)) && self.request.is_some() {
             self.shared.event_loop().leave_to_grace(self.token, &self.summary);

@@ -2,10 +2,10 @@
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
-use pronghorn_engine::{Dialogue, Gone, Next, Received, Room, Summary};
+use pronghorn_engine::{BodyBuffer, Dialogue, Gone, Next, Payload, Received, Room, Summary};
 use pronghorn_proto::websocket::{Kind, handshake::subprotocols};
 use pyo3::{
-    exceptions::{PyValueError, asyncio::CancelledError},
+    exceptions::{PyRuntimeError, PyValueError, asyncio::CancelledError},
     prelude::*,
     types::{PyBytes, PyDict, PyString},
 };
@@ -18,7 +18,7 @@ use super::{
     raw::{Conversation, Ended, Outcome, Sent},
     stage::{self, Frame, Part},
 };
-use crate::raw::{Kept, copied, kept_text, set};
+use crate::raw::{BytesBuffer, Kept, copied, kept_text, set};
 
 /// One WebSocket. A response that denies it is HTTP's.
 pub(super) struct WebSocket {
@@ -229,17 +229,28 @@ impl Conversation for WebSocket {
 
 fn next_message<'py>(py: Python<'py>, dialogue: &mut Dialogue) -> PyResult<Option<Event<'py>>> {
     let mut event = Ok(None);
-    let next = dialogue.next_message(&mut |kind, bytes| {
-        event = match kind {
-            Kind::Binary => copied(py, bytes).map(|bytes| Some(Event::Bytes(bytes))),
+    let next = dialogue.next_message(&mut |kind, data| {
+        event = match (kind, data) {
+            (Kind::Binary, Payload::Slice(bytes)) => {
+                copied(py, bytes).map(|it| Some(Event::Bytes(it)))
+            }
             // Checked by the codec.
-            Kind::Text => PyString::from_bytes(py, bytes).map(|text| Some(Event::Text(text))),
+            (Kind::Text, Payload::Slice(bytes)) => {
+                PyString::from_bytes(py, bytes).map(|text| Some(Event::Text(text)))
+            }
+            (_, Payload::Lent(buffer)) => lent(py, buffer).map(|bytes| Some(Event::Bytes(bytes))),
         };
     });
     match next {
         Next::Message | Next::Pending => event,
         Next::Ended(close) => Ok(Some(Event::Disconnect(close.code, close.reason))),
     }
+}
+
+/// The object that `buffer` has become.
+fn lent(py: Python<'_>, buffer: Box<dyn BodyBuffer>) -> PyResult<Bound<'_, PyBytes>> {
+    let buffer = buffer.into_any().downcast::<BytesBuffer>();
+    buffer.map_err(|_| PyRuntimeError::new_err("a message is in memory of another kind"))?.part(py)
 }
 
 fn wait_for_disconnect<'py>(dialogue: &mut Dialogue) -> Option<Event<'py>> {

@@ -5,6 +5,7 @@ use std::mem;
 
 use pronghorn_proto::websocket::{self, Close, Kind};
 
+use super::{Message, Payload};
 use crate::body::{SCRATCH, reserve};
 use crate::conn::{self, Token};
 use crate::dialogue::line::Talk;
@@ -16,7 +17,7 @@ impl EventLoop {
     pub(super) fn read_frames(
         &mut self,
         token: Token,
-        take: &mut dyn FnMut(Kind, &[u8]),
+        take: &mut dyn FnMut(Kind, Payload<'_>),
         keep: bool,
     ) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
@@ -80,11 +81,13 @@ impl EventLoop {
         &mut self,
         token: Token,
         mut read: Vec<u8>,
-        take: &mut dyn FnMut(Kind, &[u8]),
+        take: &mut dyn FnMut(Kind, Payload<'_>),
         keep: bool,
     ) -> bool {
         let (settings, bound) = (self.config.websockets, self.config.read_ahead);
         let compression = &mut self.compression;
+        let (handler, attached) = (&self.handler, self.attached);
+        let lend = |length| if attached { handler.body_buffer(length) } else { None };
         let Some(talk) = self.conns.talk(token) else { return false };
         let Talk { line, .. } = talk;
         let Some(websocket) = &mut line.websocket else { return false };
@@ -95,14 +98,14 @@ impl EventLoop {
             }
             let mut kept = None;
             let mut either = |kind, bytes: Cow<'_, [u8]>| match keep {
-                true => kept = Some((kind, bytes.into_owned())),
-                false => take(kind, &bytes),
+                true => kept = Some(Message::keep(kind, bytes, lend)),
+                false => take(kind, Payload::Slice(&bytes)),
             };
             let found =
                 websocket.decode(&mut input, &settings, compression, &mut answers, &mut either);
-            if let Some((kind, bytes)) = kept {
-                websocket.waiting += bytes.len();
-                websocket.messages.push_back((kind, bytes));
+            if let Some(message) = kept {
+                websocket.waiting += message.length;
+                websocket.messages.push_back(message);
             } else if !found {
                 break !websocket.is_over();
             } else {

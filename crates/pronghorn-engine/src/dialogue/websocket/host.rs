@@ -2,7 +2,7 @@
 
 use pronghorn_proto::websocket::{self, Close, Kind};
 
-use super::{WebSocket, gone, say};
+use super::{Payload, WebSocket, gone, say};
 use crate::conn::{Token, Watched};
 use crate::dialogue::line::READS_A_TURN;
 use crate::event_loop::EventLoop;
@@ -23,7 +23,7 @@ impl EventLoop {
     pub(in crate::dialogue) fn next_message(
         &mut self,
         token: Token,
-        take: &mut dyn FnMut(Kind, &[u8]),
+        take: &mut dyn FnMut(Kind, Payload<'_>),
     ) -> Next {
         self.now = sys::monotonic_millis();
         for reads in 1.. {
@@ -32,9 +32,9 @@ impl EventLoop {
             };
             talk.line.unstir();
             let Some(websocket) = &mut talk.line.websocket else { return Next::Ended(gone()) };
-            if let Some((kind, bytes)) = websocket.messages.pop_front() {
-                websocket.waiting -= bytes.len();
-                take(kind, &bytes);
+            if let Some(message) = websocket.messages.pop_front() {
+                websocket.waiting -= message.length;
+                message.give(take);
                 self.read_on(token);
                 return Next::Message;
             }
@@ -52,9 +52,9 @@ impl EventLoop {
             let mut given = false;
             let went_on = self.read_frames(
                 token,
-                &mut |kind, bytes| {
+                &mut |kind, data| {
                     given = true;
-                    take(kind, bytes);
+                    take(kind, data);
                 },
                 false,
             );

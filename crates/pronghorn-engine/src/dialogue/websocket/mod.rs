@@ -3,6 +3,7 @@
 mod farewell;
 mod frames;
 mod host;
+mod message;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,6 +16,8 @@ use pronghorn_proto::websocket::{
 
 pub(crate) use self::farewell::Farewell;
 pub use self::host::Next;
+use self::message::Message;
+pub use self::message::Payload;
 use super::line::READS_A_TURN;
 use crate::conn::{self, Output, Token};
 use crate::event_loop::EventLoop;
@@ -65,7 +68,7 @@ pub(super) struct WebSocket {
     encoder: Encoder,
     /// What was read and not decoded, as too much waits.
     input: Vec<u8>,
-    messages: VecDeque<(Kind, Vec<u8>)>,
+    messages: VecDeque<Message>,
     waiting: usize,
     /// Bytes of pongs since all that waited was sent.
     answers: usize,
