@@ -223,6 +223,21 @@ async def idle(scope, receive, send, _):
 
 
 app = routed(
-    *[timers, schedules, scheduled, threadsafe, subprocess, itself, hello, sockets, descriptors, datagrams, signals, executor, names, soon],
+    *[
+        timers,
+        schedules,
+        scheduled,
+        threadsafe,
+        subprocess,
+        itself,
+        hello,
+        sockets,
+        descriptors,
+        datagrams,
+        signals,
+        executor,
+        names,
+        soon,
+    ],
     *[failing_callback, failing_task, busy, idle],
 )
