@@ -140,9 +140,10 @@ class Session:
 
     async def nests(self):
         """Runs the loop within a step, as nest_asyncio does, while its own task is cancelled."""
-        self.loop.call_later(0.02, self.task.cancel)
+        cancelled = []
+        self.loop.call_later(0.02, lambda: cancelled.append(self.task.cancel()))
         asyncio.tasks._leave_task(self.loop, self.task)
-        while not self.task.cancelling():
+        while not cancelled:
             self.loop._run_once()
         self.loop.call_soon(int)  # So that this round does not wait.
         self.loop._run_once()
