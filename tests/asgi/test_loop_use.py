@@ -29,11 +29,11 @@ def test_timers_come_in_time(server):
 def test_what_a_request_leaves_to_the_loop_does_not_wait_for_the_next(server):
     with server.raw() as client:
         assert client.ask(get(target=b"/schedules")).body == b"scheduled"
-        assert client.is_silent(1.0)
+        assert client.is_silent(2.0)
         seen = client.ask(get(target=b"/scheduled")).json()
     assert seen.keys() == {"soon", "later", "task"}
-    assert 0.05 <= seen.pop("later") < 0.9
-    assert max(seen.values()) < 0.9
+    assert 0.05 <= seen.pop("later") < 1.9
+    assert max(seen.values()) < 1.9
 
 
 def test_calls_from_other_threads_wake_the_loop_at_once(server):
