@@ -19,7 +19,7 @@ use super::{
     event_loop::Stop,
     failure,
     http::Events,
-    raw::{Call, Conversation, Ended, Types, When, forget_result},
+    raw::{Call, Conversation, Ended, Keeping, Types, When},
     request_tasks::task_of,
     scope::{Origin, Scopes},
     task::Tasks,
@@ -274,6 +274,7 @@ impl Engine for Turns {
     }
 
     fn turn(&self, py: Python<'_>) -> bool {
+        let keeping = Keeping::new(py);
         let mut when = None;
         loop {
             let occurrence = self.0.hosted().next();
@@ -286,7 +287,7 @@ impl Engine for Turns {
                 self.0.under_way.truncate(depth);
             }
         }
-        forget_result(py);
+        drop(keeping);
         self.0.stop_if_over(py) || when.is_some()
     }
 }

@@ -17,6 +17,6 @@ mod waiter;
 pub(super) use call::{Call, Conversation, Ended, Outcome, Sent};
 pub(super) use header_list::HeaderList;
 pub(super) use pairs::{Pairs, pair};
-pub(super) use stop::forget_result;
+pub(super) use stop::Keeping;
 pub(super) use types::{Applications, Types};
 pub(super) use waiter::When;

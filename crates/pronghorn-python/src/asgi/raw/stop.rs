@@ -10,6 +10,26 @@ use pyo3::{ffi, intern, prelude::*};
 thread_local! {
     /// Null, or a `StopIteration` that is kept alive from here.
     static KEPT: Cell<*mut ffi::PyObject> = const { Cell::new(ptr::null_mut()) };
+    static IS_KEEPING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As long as there is one of these, the exception is kept.
+pub(in crate::asgi) struct Keeping<'py> {
+    py: Python<'py>,
+    before: bool,
+}
+
+impl<'py> Keeping<'py> {
+    pub(in crate::asgi) fn new(py: Python<'py>) -> Self {
+        Keeping { py, before: IS_KEEPING.replace(true) }
+    }
+}
+
+impl Drop for Keeping<'_> {
+    fn drop(&mut self) {
+        IS_KEEPING.set(self.before);
+        forget_result(self.py);
+    }
 }
 
 /// Raises `StopIteration` with `result`, or `MemoryError`.
@@ -18,6 +38,9 @@ pub(super) fn stop_with(result: &Bound<'_, PyAny>) {
     let value = intern!(py, "value").as_ptr();
     // SAFETY: attached (`py`). The exception is an object that we have a reference to.
     unsafe {
+        if !IS_KEEPING.get() {
+            return ffi::PyErr_SetObject(ffi::PyExc_StopIteration, result.as_ptr());
+        }
         let exception = idle_exception(py);
         if !exception.is_null() && ffi::PyObject_SetAttr(exception, value, result.as_ptr()) == 0 {
             ffi::PyErr_SetObject(ffi::PyExc_StopIteration, exception);
@@ -25,12 +48,20 @@ pub(super) fn stop_with(result: &Bound<'_, PyAny>) {
     }
 }
 
-/// Lets go of the last result.
-pub(in crate::asgi) fn forget_result(py: Python<'_>) {
+/// Lets go of the last result, and of an exception that refers to more than that.
+fn forget_result(py: Python<'_>) {
     let kept = KEPT.get();
-    if !kept.is_null() {
-        // SAFETY: attached (`py`), and `kept` is an object. Setting an attribute of it to `None` raises nothing.
-        unsafe { ffi::PyObject_SetAttr(kept, intern!(py, "value").as_ptr(), ffi::Py_None()) };
+    if kept.is_null() {
+        return;
+    }
+    // SAFETY: attached (`py`), and `kept` is an object that we have a reference to. Setting an attribute of it to `None` raises nothing.
+    unsafe {
+        if ffi::Py_REFCNT(kept) == 1 && is_as_new(kept) {
+            ffi::PyObject_SetAttr(kept, intern!(py, "value").as_ptr(), ffi::Py_None());
+        } else {
+            KEPT.set(ptr::null_mut());
+            ffi::Py_DECREF(kept);
+        }
     }
 }
 
