@@ -2,6 +2,8 @@
 
 import asyncio
 import contextvars
+import sys
+import weakref
 
 import anyio
 import sniffio
@@ -23,6 +25,18 @@ async def app(scope, receive, send):
         await send({"type": "websocket.send", "text": answer})
 
 
+class Mark:
+    """Something whose end can be seen."""
+
+
+def ended_by(steps):
+    """The result with which the steps end."""
+    try:
+        next(steps)
+    except StopIteration as stop:
+        return stop.value
+
+
 class Session:
     """What the commands share; each gives its answer."""
 
@@ -30,6 +44,7 @@ class Session:
         self.receive = receive
         self.task = asyncio.current_task()
         self.loop = asyncio.get_running_loop()
+        self.notes = []
 
     async def next_text(self):
         """The text of the next message."""
@@ -87,6 +102,26 @@ class Session:
         self.task.cancel()
         return f"{await self.caught(child)} {child.cancelled()}"
 
+    async def says_why(self):
+        """Cancels its task with a message, which arrives."""
+        self.task.cancel("enough")
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError as error:
+            return f"{error.args} {await self.next_text()}"
+
+    async def takes_it_back(self):
+        """Cancels its task and takes that back, within a step and within the next."""
+        seen = []
+        for _ in range(2):
+            self.task.cancel()
+            self.task.uncancel()
+            try:
+                seen.append(await self.next_text())
+            except asyncio.CancelledError:
+                seen.append(f"cancelled {await self.next_text()}")
+        return " ".join(seen)
+
     async def caught(self, awaitable):
         """What becomes of waiting, and of the next message."""
         try:
@@ -132,6 +167,31 @@ class Session:
         seen = await asyncio.gather(future, self.awaiting(future), return_exceptions=True)
         steps.close()
         return f"{[type(one).__name__ for one in seen]} {seen[0].args} {await self.next_text()}"
+
+    async def steps_in_a_handler(self):
+        """Takes a message while it handles an exception: nothing of that is kept once it is over."""
+        mark = Mark()
+        known = weakref.ref(mark)
+        self.loop.call_later(0.1, lambda: self.notes.append(known() is None))
+        try:
+            raise ValueError(mark)
+        except ValueError:
+            steps = self.receive().__await__()
+            await next(steps)
+            message = ended_by(steps)
+        del mark
+        return message["text"]
+
+    async def noted(self):
+        """What was noted of that."""
+        return str(self.notes.pop())
+
+    async def keeps_nothing(self):
+        """How many refer to a message that was there before it was asked for, outside of a turn of the server."""
+        await asyncio.sleep(0.05)
+        message = ended_by(self.receive().__await__())
+        await asyncio.sleep(0)
+        return str(sys.getrefcount(message))
 
     async def awaiting(self, future):
         """Awaits the future itself."""

@@ -1,5 +1,7 @@
 """What an application does between two messages is done in its task, though the task does not take each step."""
 
+import sys
+
 import pytest
 
 from harness.websocket import TEXT, frame, opened
@@ -51,6 +53,7 @@ def test_a_step_is_in_the_context_of_the_task(ask, server):
         ("cancels_itself_and_receives", "cancelled hello"),
         ("cancels_itself_and_sleeps", "cancelled hello"),
         ("cancels_itself_and_its_child", "cancelled hello True"),
+        ("says_why", "('enough',) hello"),
         ("gathered_and_cancelled", "['CancelledError', 'CancelledError'] ('enough',) hello"),
     ],
 )
@@ -60,6 +63,29 @@ def test_time_limits_and_cancellation_find_who_waits(ask, command, answer):
         assert ask.socket.client.is_silent(0.15)
         assert ask("hello") == answer
         assert ask("hello") == "hello"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tasks take nothing back before CPython 3.11")
+def test_a_cancellation_that_is_taken_back_is_as_in_any_task(ask):
+    is_dropped = sys.version_info >= (3, 13)
+    answer = "hello hello" if is_dropped else "cancelled hello cancelled hello"
+    for _ in range(2):
+        ask.socket.send(frame(TEXT, b"takes_it_back"))
+        assert ask.socket.client.is_silent(0.05)
+        ask.socket.send(frame(TEXT, b"hello"))
+        assert ask.socket.client.is_silent(0.05)
+        assert ask("hello") == answer
+
+
+def test_nothing_is_kept_of_a_message_that_was_taken(ask):
+    for _ in range(2):
+        ask.socket.send(frame(TEXT, b"steps_in_a_handler"))
+        assert ask.socket.client.is_silent(0.02)
+        assert ask("hello") == "hello"
+        assert ask.socket.client.is_silent(0.3)
+        assert ask("noted") == "True"
+        ask.socket.send(frame(TEXT, b"keeps_nothing"), frame(TEXT, b"hello"))
+        assert ask.socket.read_message() == "2"
 
 
 @pytest.mark.parametrize(

@@ -27,18 +27,6 @@ impl Steps for Done {
         Ok(Step::Return(value.py().None().into_bound(value.py())))
     }
 
-    fn throw<'py>(
-        &self,
-        _this: &Bound<'py, PyAny>,
-        thrown: Thrown<'_, 'py>,
-    ) -> PyResult<Step<'py>> {
-        Err(thrown.error()?)
-    }
-
-    fn close(&self, _py: Python<'_>) -> PyResult<()> {
-        Ok(())
-    }
-
     fn attribute<'py>(&self, py: Python<'py>, _name: &str) -> PyResult<Bound<'py, PyAny>> {
         Ok(PyString::new(py, Operation::Send.name()).into_any())
     }

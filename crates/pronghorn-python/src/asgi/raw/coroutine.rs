@@ -62,12 +62,12 @@ impl Driven {
     }
 
     /// Takes a step of the application: what its task is to see of it.
-    pub(super) fn go_on<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
+    pub(super) fn take_step<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Step<'py>> {
         self.after(value.py(), steps::send(self.steps.bind(value.py()), value))
     }
 
     /// The same with an exception.
-    pub(super) fn go_on_with<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Step<'py>> {
+    pub(super) fn take_step_with<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Step<'py>> {
         let args = PyTuple::new(py, [error.value(py)])?;
         self.after(py, steps::throw(self.steps.bind(py), &args, || Ok(error)))
     }
@@ -121,7 +121,7 @@ impl Steps for Driven {
         if self.call.borrow().is_none() {
             return Err(PyRuntimeError::new_err("the application has come to its end before"));
         }
-        let step = self.go_on(value);
+        let step = self.take_step(value);
         self.wait_directly(this, step)
     }
 

@@ -7,15 +7,15 @@
 
 use std::cell::{Cell, RefCell};
 
-use pyo3::{exceptions::asyncio::CancelledError, intern, prelude::*};
+use pyo3::{exceptions::asyncio::CancelledError, intern, prelude::*, types::PyTuple};
 
 use super::{
     call::Call,
     coroutine::Driven,
     steps::Step,
-    waiter::{self, When},
+    waiter::{self, Waiter, When},
 };
-use crate::raw::Instance;
+use crate::raw::{Instance, guarded};
 
 /// How far an application goes on without its task.
 #[derive(Default)]
@@ -53,44 +53,59 @@ impl Direct {
 ///
 /// # Errors
 /// What ends the loop, if the application raised it; those of the loop.
-pub(super) fn go_on(application: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
+pub(super) fn woken(application: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
     let py = application.py();
-    // SAFETY: attached, and kept alive, by `application`, which is of the class in all uses.
+    // SAFETY: attached, and kept alive, by `application`. `Who::Application`, whose objects come here, is made by `waits` of `this` in
+    // the steps of a `Driven` only.
     let driven = unsafe { Instance::<Driven>::value(application.as_ptr()) };
     let Some(call) = driven.call() else { return Ok(()) };
-    let step = match when {
-        When::Now => driven.step_directly(py, &call),
+    let stepped = match when {
+        When::Now => driven.step_directly(py, &call)?,
         When::Soon => None,
     };
-    match step {
+    match stepped {
         None => driven.direct.wake_task(py, when),
-        Some(Ok(Step::Yield(next))) if takes_on(&call, &next, application) => Ok(()),
-        Some(step) => {
+        Some(Stepped { step: Ok(Step::Yield(next)), is_cancelled: false })
+            if waits(&call, &next, application) =>
+        {
+            Ok(())
+        }
+        Some(Stepped { step, .. }) => {
             driven.direct.kept.replace(Some(step.into()));
             driven.direct.wake_task(py, When::Now)
         }
     }
 }
 
-/// Whether `next` is a wait of a request, which `application` goes on from without its task.
-fn takes_on(call: &Call, next: &Bound<'_, PyAny>, application: &Bound<'_, PyAny>) -> bool {
-    call.types.as_waiter(next).is_some_and(|waiter| waiter.take_on(application))
+/// Whether `next` is a wait of a request: `application` goes on from there without its task then.
+fn waits(call: &Call, next: &Bound<'_, PyAny>, application: &Bound<'_, PyAny>) -> bool {
+    call.types.as_waiter(next).is_some_and(|waiter| waiter.is_waited_for_by(application))
+}
+
+/// A step that was taken without the task.
+struct Stepped<'py> {
+    step: PyResult<Step<'py>>,
+    /// The task was cancelled meanwhile.
+    is_cancelled: bool,
 }
 
 impl Driven {
     /// `None` if the task has to take the step: it is cancelled, or something is not as it is with tasks of asyncio.
-    fn step_directly<'py>(&self, py: Python<'py>, call: &Call) -> Option<PyResult<Step<'py>>> {
-        let outer = self.direct.outer.borrow().as_ref()?.clone_ref(py).into_bound(py);
+    ///
+    /// # Errors
+    /// Those of the loop.
+    fn step_directly<'py>(&self, py: Python<'py>, call: &Call) -> PyResult<Option<Stepped<'py>>> {
+        let outer = self.direct.outer.borrow().as_ref().map(|outer| outer.clone_ref(py));
+        let Some(outer) = outer.map(|outer| outer.into_bound(py)) else { return Ok(None) };
         // A task that is cancelled within the step learns of it afterwards, as any task does.
-        let callback = call.types.as_waiter(&outer)?.take_callback()?;
+        let callback = call.types.as_waiter(&outer).and_then(Waiter::begin_step);
+        let Some(callback) = callback else { return Ok(None) };
         let step = callback.owner(py).and_then(|task| {
-            let step = || self.go_on(py.None().bind(py));
+            let step = || guarded(|| self.take_step(py.None().bind(py)));
             callback.within(py, || call.types.current_task.during(&task, step).ok()).flatten()
         });
-        match waiter::give_back(&outer, callback) {
-            Ok(()) => step,
-            Err(error) => Some(step.unwrap_or(Err(error))),
-        }
+        let is_cancelled = waiter::end_step(&outer, callback)?;
+        Ok(step.map(|step| Stepped { step, is_cancelled }))
     }
 
     /// What the task sees of `step`: for a wait of a request, one that lasts as long as steps are taken without the task.
@@ -105,7 +120,7 @@ impl Driven {
             return step;
         }
         let outer = call.types.waiter(this.py())?;
-        if !takes_on(&call, next, this) {
+        if !waits(&call, next, this) {
             return step;
         }
         self.direct.outer.replace(Some(outer.clone().unbind()));
@@ -120,12 +135,14 @@ impl Driven {
         thrown: Option<PyErr>,
     ) -> PyResult<Step<'py>> {
         let py = this.py();
-        let Some(error) = thrown else { return kept.into_step(py) };
+        let Some(error) = thrown else {
+            return self.wait_directly(this, kept.into_step(py));
+        };
         match kept {
             Kept::Yield(future) if is_cancelled_by(py, &error, &future)? => {
                 Ok(Step::Yield(future.into_bound(py)))
             }
-            Kept::Yield(_) => self.wait_directly(this, self.go_on_with(py, error)),
+            Kept::Yield(_) => self.wait_directly(this, self.take_step_with(py, error)),
             Kept::Return => Err(error),
             Kept::Raise(raised) => Err(raised),
         }
@@ -138,7 +155,10 @@ fn is_cancelled_by(py: Python<'_>, error: &PyErr, future: &Py<PyAny>) -> PyResul
         return Ok(false);
     }
     match future.bind(py).getattr_opt(intern!(py, "cancel"))? {
-        Some(cancel) => cancel.call0()?.is_truthy(),
+        Some(cancel) => {
+            let message = error.value(py).getattr(intern!(py, "args"))?.cast_into::<PyTuple>()?;
+            cancel.call1(message)?.is_truthy()
+        }
         None => Ok(false),
     }
 }

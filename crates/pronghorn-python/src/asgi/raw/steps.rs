@@ -30,17 +30,25 @@ pub(super) trait Steps: Sized {
     fn step<'py>(&self, this: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>)
     -> PyResult<Step<'py>>;
 
-    /// Goes on with an exception.
+    /// Goes on with an exception: raises it, if nothing is to be done about it.
     ///
     /// # Errors
     /// As for [`step`](Steps::step).
-    fn throw<'py>(&self, this: &Bound<'py, PyAny>, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>>;
+    fn throw<'py>(
+        &self,
+        _this: &Bound<'py, PyAny>,
+        thrown: Thrown<'_, 'py>,
+    ) -> PyResult<Step<'py>> {
+        Err(thrown.error()?)
+    }
 
     /// Ends it where it is.
     ///
     /// # Errors
     /// What it raises instead.
-    fn close(&self, py: Python<'_>) -> PyResult<()>;
+    fn close(&self, _py: Python<'_>) -> PyResult<()> {
+        Ok(())
+    }
 
     /// The attribute `name`, one of [`ATTRIBUTES`](Steps::ATTRIBUTES).
     ///

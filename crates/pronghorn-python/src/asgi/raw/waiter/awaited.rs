@@ -8,7 +8,7 @@ use pyo3::{
 };
 
 use super::{
-    super::steps::{Step, Steps, Thrown},
+    super::steps::{Step, Steps},
     waiter,
 };
 
@@ -42,18 +42,6 @@ impl Steps for Awaited {
         }
         waiter(object).is_blocking.set(true);
         Ok(Step::Yield(object.clone()))
-    }
-
-    fn throw<'py>(
-        &self,
-        _this: &Bound<'py, PyAny>,
-        thrown: Thrown<'_, 'py>,
-    ) -> PyResult<Step<'py>> {
-        Err(thrown.error()?)
-    }
-
-    fn close(&self, _py: Python<'_>) -> PyResult<()> {
-        Ok(())
     }
 
     fn attribute<'py>(&self, _py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {

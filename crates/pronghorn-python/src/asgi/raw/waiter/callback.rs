@@ -59,11 +59,11 @@ impl Callback {
 }
 
 /// Calls `callback` when `object`, a waiter, is done: in the loop's next round, if it is.
-pub(in crate::asgi::raw) fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()> {
+pub(super) fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()> {
     let mut state = waiter(object).state.borrow_mut();
     match &mut *state {
         State::Pending(Who::Many(callbacks)) => callbacks.push(callback),
-        State::Pending(Who::Application(_)) => {
+        State::Pending(Who::Application(_) | Who::Stepping { .. }) => {
             return Err(PyTypeError::new_err("an application waits for this already"));
         }
         State::Pending(who) => {

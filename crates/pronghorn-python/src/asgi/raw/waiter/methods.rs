@@ -197,9 +197,14 @@ unsafe extern "C" fn cancel(
         enter(|py| {
             let [message] =
                 Arguments::new(py, args, count as usize, names).bind("cancel", ["msg"])?;
+            let this = object(py, &this);
+            if waiter(this).puts_off_cancel() {
+                // Its task throws when it goes on, unless that is taken back by then.
+                return truth(py, false);
+            }
             let message = message.map_or_else(|| py.None(), |message| message.clone().unbind());
             let state = State::Cancelled(message);
-            truth(py, settle(object(py, &this), state, When::Soon)?)
+            truth(py, settle(this, state, When::Soon)?)
         })
     }
 }

@@ -20,7 +20,6 @@ use pyo3::{
 
 pub(super) use self::awaited::Awaited;
 use self::callback::Callback;
-pub(super) use self::callback::add as give_back;
 use super::{direct, types::Types};
 use crate::raw::{Class, Instance};
 
@@ -48,8 +47,13 @@ enum Who {
     One(Callback),
     /// More than tasks: who gathers what a coroutine yields.
     Many(Vec<Callback>),
-    /// An application's coroutine that goes on without its task.
+    /// An application's coroutine, a [`Driven`](super::coroutine::Driven), that goes on without its task.
     Application(Py<PyAny>),
+    /// The task, while a step is taken without it.
+    Stepping {
+        /// It was cancelled within the step.
+        is_cancelled: bool,
+    },
 }
 
 /// When the task goes on.
@@ -91,15 +95,29 @@ fn settle(object: &Bound<'_, PyAny>, state: State, when: When) -> PyResult<bool>
     }
     let State::Pending(who) = this.state.replace(state) else { return Ok(false) };
     match who {
-        Who::Nobody => {}
+        Who::Nobody | Who::Stepping { .. } => {}
         Who::One(callback) => callback.call(object, when)?,
         Who::Many(callbacks) => {
             let call = |callback: Callback| callback.call(object, when);
             callbacks.into_iter().map(call).fold(Ok(()), Result::and)?;
         }
-        Who::Application(application) => direct::go_on(application.bind(object.py()), when)?,
+        Who::Application(application) => direct::woken(application.bind(object.py()), when)?,
     }
     Ok(true)
+}
+
+/// The step is over: the task waits for `object`, a [`Waiter`], as before. Gives whether it was cancelled meanwhile.
+///
+/// # Errors
+/// Those of the loop.
+pub(super) fn end_step(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<bool> {
+    let mut state = waiter(object).state.borrow_mut();
+    if let State::Pending(who @ Who::Stepping { .. }) = &mut *state {
+        let stepping = mem::replace(who, Who::One(callback));
+        return Ok(matches!(stepping, Who::Stepping { is_cancelled: true }));
+    }
+    drop(state);
+    callback::add(object, callback).map(|()| false)
 }
 
 impl Waiter {
@@ -109,7 +127,7 @@ impl Waiter {
     }
 
     /// The coroutine `application` waits, and goes on without its task. False if somebody else waits, or nothing is waited for.
-    pub(super) fn take_on(&self, application: &Bound<'_, PyAny>) -> bool {
+    pub(super) fn is_waited_for_by(&self, application: &Bound<'_, PyAny>) -> bool {
         let mut state = self.state.borrow_mut();
         let is_fresh = matches!(*state, State::Pending(Who::Nobody)) && self.is_blocking.get();
         if is_fresh {
@@ -118,16 +136,22 @@ impl Waiter {
         is_fresh
     }
 
-    /// Takes out how the one task that waits is called, for [`give_back`]; `None` if there is no such.
-    pub(super) fn take_callback(&self) -> Option<Callback> {
+    /// A step is taken without the task that waits: takes out how it is called; `None` if no task waits.
+    pub(super) fn begin_step(&self) -> Option<Callback> {
         let mut state = self.state.borrow_mut();
-        match &mut *state {
-            State::Pending(who @ Who::One(_)) => match mem::replace(who, Who::Nobody) {
-                Who::One(callback) => Some(callback),
-                _ => None,
-            },
+        let State::Pending(who @ Who::One(_)) = &mut *state else { return None };
+        match mem::replace(who, Who::Stepping { is_cancelled: false }) {
+            Who::One(callback) => Some(callback),
             _ => None,
         }
+    }
+
+    /// Whether a step is taken without the task: that it is cancelled is for after the step then.
+    fn puts_off_cancel(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        let State::Pending(Who::Stepping { is_cancelled }) = &mut *state else { return false };
+        *is_cancelled = true;
+        true
     }
 
     /// # Errors
