@@ -32,7 +32,7 @@ pub trait Handler: Send + Sync + 'static {
     /// counts as a failure of the application: 500 if nothing was sent, else the connection is aborted.
     fn handle(&self, exchange: &mut Exchange<'_>);
 
-    /// Memory for a body of exactly `length` bytes that the application can take over without a copy. Called attached;
+    /// Memory for a body, or a message of bytes of a WebSocket, of exactly `length` bytes that the application can take over without a copy. Called attached;
     /// must not wait. `None`: the engine uses memory of its own.
     fn body_buffer(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {
         let _ = length;

@@ -9,7 +9,8 @@ use pyo3::{
 /// Knows whether a round of asyncio's loop would find anything, from the attributes that `asyncio.base_events` keeps it in.
 pub(super) struct Agenda(Py<PyDict>);
 
-/// The timers that there are: those who ask again see whether there are others.
+/// The timers that there are: who asks again sees whether there are others. A count is enough, as they only get more while the loop is in its
+/// `select`: only a round takes some out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timers(usize);
 

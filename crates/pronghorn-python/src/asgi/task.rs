@@ -7,7 +7,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::{
-    exceptions::PyTypeError,
     intern,
     prelude::*,
     types::{PyDict, PyTuple},
@@ -67,7 +66,7 @@ impl Tasks {
     /// runs. The loop must run.
     ///
     /// # Errors
-    /// What is given cannot be awaited.
+    /// `MemoryError`; those of the loop.
     #[inline]
     pub(crate) fn start<'py>(
         &self,
@@ -76,47 +75,16 @@ impl Tasks {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = coroutine.py();
         let interception = self.interception.as_ref().filter(|_| when == When::Now);
-        let task = match interception {
+        match interception {
             None => self.make(&coroutine),
             Some(interception) => interception.start(py, || self.make(&coroutine)),
-        };
-        task.or_else(|error| self.start_other(&coroutine, error))
+        }
     }
 
     fn make<'py>(&self, coroutine: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = coroutine.py();
         self.class.bind(py).call((coroutine,), Some(self.keywords.bind(py)))
     }
-
-    /// Objects other than coroutines may be awaitable too; only their first step is not taken at once.
-    #[cold]
-    fn start_other<'py>(
-        &self,
-        object: &Bound<'py, PyAny>,
-        error: PyErr,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = object.py();
-        let asyncio = py.import("asyncio")?;
-        let is_coroutine = asyncio.call_method1("iscoroutine", (object,))?.is_truthy()?;
-        if is_coroutine || !error.is_instance_of::<PyTypeError>(py) {
-            return Err(error);
-        }
-        let keywords = PyDict::new(py);
-        keywords.set_item("loop", &self.event_loop)?;
-        asyncio
-            .call_method("ensure_future", (object,), Some(&keywords))
-            .map_err(|_| not_awaitable(object))
-    }
-}
-
-#[cold]
-fn not_awaitable(object: &Bound<'_, PyAny>) -> PyErr {
-    let kind =
-        object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!(
-        "the application gave an object of type {kind}, which cannot be awaited: an ASGI application is an \
-         `async def` that takes scope, receive and send"
-    ))
 }
 
 /// Taking the first step of a task out of the loop's hands.

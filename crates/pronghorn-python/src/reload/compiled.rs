@@ -25,7 +25,7 @@ impl FileTime {
     }
 }
 
-/// Whether the file was written, or put there, after that time.
+/// Whether the file was written, or put there, at that time or later.
 pub(super) fn is_newer(path: &Path, time: FileTime) -> bool {
     path.metadata().is_ok_and(|found| FileTime::of(&found) >= time)
 }

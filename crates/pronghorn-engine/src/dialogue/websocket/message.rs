@@ -37,7 +37,7 @@ impl Message {
     ) -> Self {
         let length = bytes.len();
         let lent = match (kind, &bytes) {
-            (Kind::Binary, Cow::Borrowed(_)) if length >= LEAST_LENT => lend(length),
+            (Kind::Binary, Cow::Borrowed(_)) if length >= LEAST_LENT_MESSAGE => lend(length),
             _ => None,
         };
         let held = match lent {
@@ -60,4 +60,4 @@ impl Message {
 }
 
 /// Below this a second copy costs less than another object.
-const LEAST_LENT: usize = 1024;
+const LEAST_LENT_MESSAGE: usize = 1024;
