@@ -168,6 +168,37 @@ class Session:
         steps.close()
         return f"{[type(one).__name__ for one in seen]} {seen[0].args} {await self.next_text()}"
 
+    async def waits_with_others(self):
+        """Waits for a future of the server, as tasks do that came before it and others that came later."""
+        return f"{await self.waited_for_with(0)} {await self.waited_for_with(1)}"
+
+    async def waited_for_with(self, number):
+        """What becomes of that many tasks that came before, of one that came later, and the message."""
+        steps = self.receive().__await__()
+        future = next(steps)
+        watching = [asyncio.ensure_future(self.awaiting(future)) for _ in range(number)]
+        await asyncio.sleep(0)
+        self.loop.call_soon(lambda: watching.append(asyncio.ensure_future(self.awaiting(future))))
+        await future
+        return f"{await asyncio.gather(*watching)} {ended_by(steps)['text']}"
+
+    async def gives_up_futures(self):
+        """Waits in vain for two futures of the server, one after the other, and then for a third."""
+        seen = []
+        for _ in range(2):
+            steps = self.receive().__await__()
+            future = next(steps)
+            self.loop.call_later(0.02, self.task.cancel)
+            try:
+                await future
+            except asyncio.CancelledError:
+                seen.append(future.cancelled())
+                if hasattr(self.task, "uncancel"):
+                    self.task.uncancel()
+        last = self.receive().__await__()
+        await next(last)
+        return f"{seen} {ended_by(last)['text']}"
+
     async def steps_in_a_handler(self):
         """Takes a message while it handles an exception: nothing of that is kept once it is over."""
         mark = Mark()

@@ -54,6 +54,7 @@ def test_a_step_is_in_the_context_of_the_task(ask, server):
         ("cancels_itself_and_sleeps", "cancelled hello"),
         ("cancels_itself_and_its_child", "cancelled hello True"),
         ("says_why", "('enough',) hello"),
+        ("gives_up_futures", "[True, True] hello"),
         ("gathered_and_cancelled", "['CancelledError', 'CancelledError'] ('enough',) hello"),
     ],
 )
@@ -94,13 +95,14 @@ def test_nothing_is_kept_of_a_message_that_was_taken(ask):
         ("sleeps", "hellohello"),
         ("leaves_it_to_a_child", "hello"),
         ("by_hand", "[(1, True), (2, True), (3, True)] hello"),
+        ("waits_with_others", "['awaited'] hello ['awaited', 'awaited'] hello"),
     ],
 )
 def test_other_things_are_waited_for_in_between(ask, command, answer):
     for _ in range(3):
-        for text in [command] + ["hello"] * (command == "sleeps"):
+        for text in [command] + ["hello"] * (answer.count("hello") - 1):
             ask.socket.send(frame(TEXT, text.encode()))
-        assert ask.socket.client.is_silent(0.05)
+            assert ask.socket.client.is_silent(0.05)
         assert ask("hello") == answer
 
 

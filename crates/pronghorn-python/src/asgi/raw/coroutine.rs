@@ -115,7 +115,7 @@ impl Steps for Driven {
         this: &Bound<'py, PyAny>,
         value: &Bound<'py, PyAny>,
     ) -> PyResult<Step<'py>> {
-        if let Some(kept) = self.direct.take_kept() {
+        if let Some(kept) = self.direct.task_goes_on(this, None)? {
             return self.see(this, kept, None);
         }
         if self.call.borrow().is_none() {
@@ -127,18 +127,19 @@ impl Steps for Driven {
 
     fn throw<'py>(&self, this: &Bound<'py, PyAny>, thrown: Thrown<'_, 'py>) -> PyResult<Step<'py>> {
         let py = thrown.py();
-        if let Some(kept) = self.direct.take_kept() {
-            return self.see(this, kept, Some(thrown.error()?));
+        let error = thrown.error()?;
+        if let Some(kept) = self.direct.task_goes_on(this, Some(&error))? {
+            return self.see(this, kept, Some(error));
         }
         if self.call.borrow().is_none() {
-            return Err(thrown.error()?);
+            return Err(error);
         }
         let step = self.after(py, thrown.pass_on(self.steps.bind(py)));
         self.wait_directly(this, step)
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        drop(self.direct.take_kept());
+        self.direct.forget();
         let close = self.steps.bind(py).getattr_opt(intern!(py, "close"))?;
         let closed = close.map_or(Ok(()), |close| close.call0().map(drop));
         self.end(py, closed.as_ref().err().map_or(Ended::Closed, Ended::Raised));

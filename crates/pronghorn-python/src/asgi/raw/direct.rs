@@ -24,6 +24,8 @@ pub(super) struct Direct {
     has_waited: Cell<bool>,
     /// What the task waits for.
     outer: RefCell<Option<Py<PyAny>>>,
+    /// What the coroutine waits for.
+    inner: RefCell<Option<Py<PyAny>>>,
     /// What a step came to, for the task to see.
     kept: RefCell<Option<Kept>>,
 }
@@ -36,10 +38,31 @@ pub(super) enum Kept {
 }
 
 impl Direct {
-    /// The task goes on: it waits no more, and is to see what there is.
-    pub(super) fn take_kept(&self) -> Option<Kept> {
+    /// The task of `this` goes on: it waits no more, and is to see what there is. With `thrown` what the coroutine waits for is cancelled
+    /// too, if the task was.
+    ///
+    /// # Errors
+    /// Those of the loop.
+    pub(super) fn task_goes_on(
+        &self,
+        this: &Bound<'_, PyAny>,
+        thrown: Option<&PyErr>,
+    ) -> PyResult<Option<Kept>> {
+        let py = this.py();
         drop(self.outer.take());
-        self.kept.take()
+        if let Some(inner) = self.inner.take() {
+            waiter::leave(inner.bind(py), this);
+            if let Some(error) = thrown.filter(|error| error.is_instance_of::<CancelledError>(py)) {
+                let message = cancel_args(py, error)?.iter().next();
+                waiter::cancel(inner.bind(py), message.map_or_else(|| py.None(), Bound::unbind))?;
+            }
+        }
+        Ok(self.kept.take())
+    }
+
+    /// Nobody goes on any more.
+    pub(super) fn forget(&self) {
+        drop((self.outer.take(), self.inner.take(), self.kept.take()));
     }
 
     /// Lets the task go on, if it waits.
@@ -49,16 +72,23 @@ impl Direct {
     }
 }
 
-/// What `application` waited for has come: takes a step of it, or lets its task do so. `application` is a [`Driven`].
+/// `waited_for` has come: takes a step of `application`, a [`Driven`], if it waits for that, or lets its task do so.
 ///
 /// # Errors
 /// What ends the loop, if the application raised it; those of the loop.
-pub(super) fn woken(application: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
+pub(super) fn woken(
+    application: &Bound<'_, PyAny>,
+    waited_for: &Bound<'_, PyAny>,
+    when: When,
+) -> PyResult<()> {
     let py = application.py();
-    // SAFETY: attached, and kept alive, by `application`. `Who::Application`, whose objects come here, is made by `waits` of `this` in
-    // the steps of a `Driven` only.
+    // SAFETY: attached, and kept alive, by `application`: it is what `Driven::waits` has put into `Callback::Application`, an object of
+    // that class.
     let driven = unsafe { Instance::<Driven>::value(application.as_ptr()) };
-    let Some(call) = driven.call() else { return Ok(()) };
+    let waits = driven.direct.inner.borrow().as_ref().is_some_and(|inner| inner.is(waited_for));
+    let Some(call) = driven.call().filter(|_| waits) else { return Ok(()) };
+    let inner = driven.direct.inner.take();
+    drop(inner);
     let stepped = match when {
         When::Now => driven.step_directly(py, &call)?,
         When::Soon => None,
@@ -66,7 +96,7 @@ pub(super) fn woken(application: &Bound<'_, PyAny>, when: When) -> PyResult<()> 
     match stepped {
         None => driven.direct.wake_task(py, when),
         Some(Stepped { step: Ok(Step::Yield(next)), is_cancelled: false })
-            if waits(&call, &next, application) =>
+            if driven.waits(&call, &next, application) =>
         {
             Ok(())
         }
@@ -77,11 +107,6 @@ pub(super) fn woken(application: &Bound<'_, PyAny>, when: When) -> PyResult<()> 
     }
 }
 
-/// Whether `next` is a wait of a request: `application` goes on from there without its task then.
-fn waits(call: &Call, next: &Bound<'_, PyAny>, application: &Bound<'_, PyAny>) -> bool {
-    call.types.as_waiter(next).is_some_and(|waiter| waiter.is_waited_for_by(application))
-}
-
 /// A step that was taken without the task.
 struct Stepped<'py> {
     step: PyResult<Step<'py>>,
@@ -90,6 +115,15 @@ struct Stepped<'py> {
 }
 
 impl Driven {
+    /// Whether `next` is a wait of a request: `this` goes on from there without its task then.
+    fn waits(&self, call: &Call, next: &Bound<'_, PyAny>, this: &Bound<'_, PyAny>) -> bool {
+        let waits = call.types.as_waiter(next).is_some() && waiter::wait(next, this);
+        if waits {
+            self.direct.inner.replace(Some(next.clone().unbind()));
+        }
+        waits
+    }
+
     /// `None` if the task has to take the step: it is cancelled, or something is not as it is with tasks of asyncio.
     ///
     /// # Errors
@@ -120,7 +154,7 @@ impl Driven {
             return step;
         }
         let outer = call.types.waiter(this.py())?;
-        if !waits(&call, next, this) {
+        if !self.waits(&call, next, this) {
             return step;
         }
         self.direct.outer.replace(Some(outer.clone().unbind()));
@@ -155,12 +189,14 @@ fn is_cancelled_by(py: Python<'_>, error: &PyErr, future: &Py<PyAny>) -> PyResul
         return Ok(false);
     }
     match future.bind(py).getattr_opt(intern!(py, "cancel"))? {
-        Some(cancel) => {
-            let message = error.value(py).getattr(intern!(py, "args"))?.cast_into::<PyTuple>()?;
-            cancel.call1(message)?.is_truthy()
-        }
+        Some(cancel) => cancel.call1(cancel_args(py, error)?)?.is_truthy(),
         None => Ok(false),
     }
+}
+
+/// The message of who cancelled, if there is one, as arguments.
+fn cancel_args<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py, PyTuple>> {
+    Ok(error.value(py).getattr(intern!(py, "args"))?.cast_into()?)
 }
 
 impl Kept {

@@ -2,25 +2,34 @@
 
 use pyo3::{exceptions::PyTypeError, ffi, intern, prelude::*, types::PyDict};
 
-use super::{State, When, Who, waiter};
+use super::{super::direct, State, When, Who, waiter};
 
-/// A function that is called with the waiter.
-pub(in crate::asgi::raw) struct Callback {
-    function: Py<PyAny>,
-    context: Option<Py<PyAny>>,
+/// Who waits.
+pub(in crate::asgi::raw) enum Callback {
+    /// Called with the waiter.
+    Function { function: Py<PyAny>, context: Option<Py<PyAny>> },
+    /// An application's coroutine, a [`Driven`](super::super::coroutine::Driven), which goes on without its task.
+    Application(Py<PyAny>),
 }
 
 impl Callback {
     pub(super) fn new(function: &Bound<'_, PyAny>, context: Option<&Bound<'_, PyAny>>) -> Self {
-        Callback {
+        Callback::Function {
             function: function.clone().unbind(),
             context: context.map(|context| context.clone().unbind()),
         }
     }
 
+    fn function(&self) -> Option<&Py<PyAny>> {
+        match self {
+            Callback::Function { function, .. } => Some(function),
+            Callback::Application(_) => None,
+        }
+    }
+
     /// Whose method it is: the task's, if a task waits.
     pub(in crate::asgi::raw) fn owner<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr_opt(intern!(py, "__self__")).ok().flatten()
+        self.function()?.bind(py).getattr_opt(intern!(py, "__self__")).ok().flatten()
     }
 
     /// Runs `f` in its context; `None` if that cannot be entered.
@@ -29,7 +38,8 @@ impl Callback {
         py: Python<'_>,
         f: impl FnOnce() -> R,
     ) -> Option<R> {
-        let context = self.context.as_ref()?.bind(py);
+        let Callback::Function { context: Some(context), .. } = self else { return None };
+        let context = context.bind(py);
         enter_context(context).then(|| {
             let result = f();
             exit_context(context);
@@ -39,23 +49,32 @@ impl Callback {
 
     pub(super) fn call(self, object: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
         let py = object.py();
-        let now = || self.within(py, || self.function.bind(py).call1((object,)).map(drop));
-        match when {
-            When::Now => now().unwrap_or_else(|| self.call_soon(object)),
-            When::Soon => self.call_soon(object),
+        let (function, context) = match &self {
+            Callback::Function { function, context } => (function.bind(py), context),
+            Callback::Application(application) => {
+                return direct::woken(application.bind(py), object, when);
+            }
+        };
+        let now = || self.within(py, || function.call1((object,)).map(drop));
+        match (when == When::Now).then(now).flatten() {
+            Some(called) => called,
+            None => call_soon(object, function, context.as_ref()),
         }
     }
+}
 
-    fn call_soon(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = object.py();
-        let keywords = PyDict::new(py);
-        if let Some(context) = &self.context {
-            keywords.set_item(intern!(py, "context"), context)?;
-        }
-        let args = (&self.function, object);
-        let event_loop = waiter(object).event_loop(py);
-        event_loop.call_method(intern!(py, "call_soon"), args, Some(&keywords)).map(drop)
+fn call_soon(
+    object: &Bound<'_, PyAny>,
+    function: &Bound<'_, PyAny>,
+    context: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    let py = object.py();
+    let keywords = PyDict::new(py);
+    if let Some(context) = context {
+        keywords.set_item(intern!(py, "context"), context)?;
     }
+    let event_loop = waiter(object).event_loop(py);
+    event_loop.call_method(intern!(py, "call_soon"), (function, object), Some(&keywords)).map(drop)
 }
 
 /// Calls `callback` when `object`, a waiter, is done: in the loop's next round, if it is.
@@ -63,8 +82,8 @@ pub(super) fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()>
     let mut state = waiter(object).state.borrow_mut();
     match &mut *state {
         State::Pending(Who::Many(callbacks)) => callbacks.push(callback),
-        State::Pending(Who::Application(_) | Who::Stepping { .. }) => {
-            return Err(PyTypeError::new_err("an application waits for this already"));
+        State::Pending(Who::Stepping { .. }) => {
+            return Err(PyTypeError::new_err("a task that goes on waits for this already"));
         }
         State::Pending(who) => {
             *who = match std::mem::replace(who, Who::Nobody) {
@@ -74,7 +93,7 @@ pub(super) fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()>
         }
         State::Done | State::Cancelled(_) => {
             drop(state);
-            return callback.call_soon(object);
+            return callback.call(object, When::Soon);
         }
     }
     Ok(())
@@ -87,10 +106,12 @@ pub(super) fn add(object: &Bound<'_, PyAny>, callback: Callback) -> PyResult<()>
 pub(super) fn remove(object: &Bound<'_, PyAny>, function: &Bound<'_, PyAny>) -> PyResult<usize> {
     let py = object.py();
     let this = waiter(object);
-    let functions: Vec<_> = match &*this.state.borrow() {
-        State::Pending(Who::One(one)) => vec![one.function.clone_ref(py)],
+    let functions: Vec<Py<PyAny>> = match &*this.state.borrow() {
+        State::Pending(Who::One(one)) => {
+            one.function().map(|it| it.clone_ref(py)).into_iter().collect()
+        }
         State::Pending(Who::Many(many)) => {
-            many.iter().map(|callback| callback.function.clone_ref(py)).collect()
+            many.iter().filter_map(|one| Some(one.function()?.clone_ref(py))).collect()
         }
         _ => return Ok(0),
     };
@@ -103,9 +124,18 @@ pub(super) fn remove(object: &Bound<'_, PyAny>, function: &Bound<'_, PyAny>) -> 
     }
     // What they held may run code when it goes: nothing is borrowed then.
     let removed = take_out(&mut this.state.borrow_mut(), |callback| {
-        equal.iter().any(|function| callback.function.is(function))
+        callback.function().is_some_and(|known| equal.iter().any(|function| known.is(function)))
     });
     Ok(removed.len())
+}
+
+/// The coroutine `application` does not wait any more.
+pub(in crate::asgi::raw) fn leave(object: &Bound<'_, PyAny>, application: &Bound<'_, PyAny>) {
+    let left = take_out(
+        &mut waiter(object).state.borrow_mut(),
+        |callback| matches!(callback, Callback::Application(other) if other.is(application)),
+    );
+    drop(left);
 }
 
 fn take_out(state: &mut State, is_meant: impl Fn(&Callback) -> bool) -> Vec<Callback> {

@@ -20,7 +20,8 @@ use pyo3::{
 
 pub(super) use self::awaited::Awaited;
 use self::callback::Callback;
-use super::{direct, types::Types};
+pub(super) use self::callback::leave;
+use super::types::Types;
 use crate::raw::{Class, Instance};
 
 /// One wait of one task.
@@ -43,12 +44,10 @@ enum State {
 /// Who waits.
 enum Who {
     Nobody,
-    /// A task.
+    /// A task, or an application that goes on without its task.
     One(Callback),
-    /// More than tasks: who gathers what a coroutine yields.
+    /// More than that: who gathers what a coroutine yields.
     Many(Vec<Callback>),
-    /// An application's coroutine, a [`Driven`](super::coroutine::Driven), that goes on without its task.
-    Application(Py<PyAny>),
     /// The task, while a step is taken without it.
     Stepping {
         /// It was cancelled within the step.
@@ -101,7 +100,6 @@ fn settle(object: &Bound<'_, PyAny>, state: State, when: When) -> PyResult<bool>
             let call = |callback: Callback| callback.call(object, when);
             callbacks.into_iter().map(call).fold(Ok(()), Result::and)?;
         }
-        Who::Application(application) => direct::woken(application.bind(object.py()), when)?,
     }
     Ok(true)
 }
@@ -120,26 +118,35 @@ pub(super) fn end_step(object: &Bound<'_, PyAny>, callback: Callback) -> PyResul
     callback::add(object, callback).map(|()| false)
 }
 
+/// The coroutine `application`, a [`Driven`](super::coroutine::Driven), waits for `object`, which it has yielded, and goes on without its
+/// task. False if that is not to be waited for.
+pub(super) fn wait(object: &Bound<'_, PyAny>, application: &Bound<'_, PyAny>) -> bool {
+    let this = waiter(object);
+    let waits = !this.is_done() && this.is_blocking.replace(false);
+    let callback = || Callback::Application(application.clone().unbind());
+    waits && callback::add(object, callback()).is_ok()
+}
+
+/// Cancels `object`, a [`Waiter`], if it is pending.
+///
+/// # Errors
+/// Those of the loop.
+pub(super) fn cancel(object: &Bound<'_, PyAny>, message: Py<PyAny>) -> PyResult<()> {
+    settle(object, State::Cancelled(message), When::Soon).map(drop)
+}
+
 impl Waiter {
     pub(super) fn new(types: Rc<Types>) -> Self {
         let state = RefCell::new(State::Pending(Who::Nobody));
         Waiter { types, state, is_blocking: Cell::new(true) }
     }
 
-    /// The coroutine `application` waits, and goes on without its task. False if somebody else waits, or nothing is waited for.
-    pub(super) fn is_waited_for_by(&self, application: &Bound<'_, PyAny>) -> bool {
-        let mut state = self.state.borrow_mut();
-        let is_fresh = matches!(*state, State::Pending(Who::Nobody)) && self.is_blocking.get();
-        if is_fresh {
-            *state = State::Pending(Who::Application(application.clone().unbind()));
-        }
-        is_fresh
-    }
-
     /// A step is taken without the task that waits: takes out how it is called; `None` if no task waits.
     pub(super) fn begin_step(&self) -> Option<Callback> {
         let mut state = self.state.borrow_mut();
-        let State::Pending(who @ Who::One(_)) = &mut *state else { return None };
+        let State::Pending(who @ Who::One(Callback::Function { .. })) = &mut *state else {
+            return None;
+        };
         match mem::replace(who, Who::Stepping { is_cancelled: false }) {
             Who::One(callback) => Some(callback),
             _ => None,
