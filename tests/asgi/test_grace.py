@@ -93,3 +93,18 @@ def test_a_request_that_waits_for_the_loop_leaves_the_task_before_it_alone(start
         server.wait_for_log("outlasting stayed to the end")
     assert "outlasting was cancelled" not in server.log()
     assert "GET /outlasting/3 of" not in server.log()
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "later"])
+def test_a_client_that_half_closes_while_its_request_waits_for_the_loop_gets_its_answer(start, later):
+    server = start("--request-timeout", "0")
+    with server.raw() as client, server.raw() as other:
+        other.send(get(target=b"/block/1.5"))
+        server.wait_for_log("blocking")
+        client.send(get(target=b"/late/1"))
+        # Later, another thread has read the request by then.
+        assert not later or client.is_silent(0.3)
+        client.half_close()
+        assert other.read_response().body == b"blocked"
+        assert client.read_response().body == b"late"
+    assert "goes on without" not in server.log() and "ERROR" not in server.log()

@@ -57,6 +57,12 @@ async def outlasting(scope, receive, send, seconds):
     await stay("outlasting", seconds)
 
 
+async def late(scope, receive, send, seconds):
+    """Answers after a while."""
+    await stay("late", seconds)
+    await answer(send, b"late")
+
+
 async def block(scope, receive, send, seconds):
     """Holds up the loop."""
     print("blocking")
@@ -64,4 +70,4 @@ async def block(scope, receive, send, seconds):
     await answer(send, b"blocked")
 
 
-app = routed(deaf, told, sending, pouring, outlasting, block)
+app = routed(deaf, told, sending, pouring, outlasting, late, block)

@@ -35,7 +35,10 @@ impl EventLoop {
         match talk.line.client {
             Client::Gone => {}
             _ if ready.gone => talk.line.client = Client::Gone,
-            Client::Here if ready.ended => talk.line.client = Client::Left,
+            Client::Here if ready.ended => {
+                let has_begun = talk.line.summary.stage() > Stage::Waiting;
+                talk.line.client = if has_begun { Client::Left } else { Client::HalfClosed };
+            }
             _ => {}
         }
         if talk.line.client > Client::HalfClosed {
@@ -56,7 +59,7 @@ impl EventLoop {
         }
     }
 
-    /// The application has it from here on. Its client may have gone before.
+    /// The application has it from here on. Its client may have gone before; one that only ended its side waits for the answer.
     pub(crate) fn has_begun(&mut self, token: Token) {
         let Some(Talk { line, .. }) = self.conns.talk(token) else { return };
         if line.client > Client::HalfClosed {
