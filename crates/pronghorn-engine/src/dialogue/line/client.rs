@@ -6,8 +6,8 @@ use crate::dialogue::summary::{Stage, Summary};
 use crate::event_loop::EventLoop;
 use crate::sys::{self, Ready};
 
-/// What is known of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known of the client, in the order in which less may come of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(in crate::dialogue) enum Client {
     Here,
     /// It ended its side before the application began: it may wait for the answer.
@@ -112,11 +112,5 @@ impl Client {
     /// Whether anything may still be sent.
     pub(in crate::dialogue) fn takes_output(self) -> bool {
         !matches!(self, Client::KnownToLeave | Client::Gone)
-    }
-}
-
-impl PartialOrd for Client {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        (*self as u8).partial_cmp(&(*other as u8))
     }
 }
