@@ -56,6 +56,8 @@ pub struct Dialogue {
     summary: Arc<Summary>,
     /// The client asks for a WebSocket, and was not answered.
     handshake: Option<Handshake>,
+    /// It ended as its client has gone: until when, in milliseconds of the monotonic clock, the application may go on.
+    grace_due: Option<u64>,
 }
 
 /// What an application gets when it asks for more of its request.
@@ -90,6 +92,7 @@ impl Dialogue {
             fields: ResponseFields::default(),
             summary,
             handshake,
+            grace_due: None,
         }
     }
 
@@ -195,5 +198,9 @@ impl Dialogue {
             self.close(NORMAL, "");
         }
         self.fail();
+        if let Some(due) = self.grace_due {
+            let number = self.number();
+            self.shared.event_loop().for_host(|host| host.end_grace(due, number));
+        }
     }
 }

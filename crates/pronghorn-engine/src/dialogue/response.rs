@@ -269,9 +269,14 @@ impl Dialogue {
     /// The client has gone before it had its response. The application may go on for a while.
     pub(super) fn lose(&mut self) {
         if self.request.is_some() {
-            self.shared.event_loop().leave_to_grace(self.token, &self.summary);
+            self.leave_to_grace();
         }
         self.abort();
+    }
+
+    /// The same, of any dialogue that is about to end.
+    pub(super) fn leave_to_grace(&mut self) {
+        self.grace_due = self.shared.event_loop().leave_to_grace(self.token, &self.summary);
     }
 
     /// Ends the response where it is, and the connection.

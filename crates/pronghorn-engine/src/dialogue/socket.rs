@@ -54,7 +54,7 @@ impl Dialogue {
     pub fn next_message(&mut self, take: &mut dyn FnMut(Kind, Payload<'_>)) -> Next {
         let next = self.shared.event_loop().next_message(self.token, take);
         if matches!(next, Next::Ended(_)) && self.request.is_some() {
-            self.shared.event_loop().leave_to_grace(self.token, &self.summary);
+            self.leave_to_grace();
             self.release_websocket();
         }
         next

@@ -1,7 +1,7 @@
 //! What the log says of a request for as long as its application runs.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct Summary {
     id: Option<Box<[u8]>>,
     /// Its client was answered in the place of the application, with so many bytes of a body.
     given_up: OnceLock<u64>,
+    /// The host was told that it was long enough without its client.
+    grace_is_over: AtomicBool,
 }
 
 /// How far a request is.
@@ -60,6 +62,7 @@ impl Summary {
             facts: RequestFacts::of(&request.head, false),
             id: request.id().map(Box::from),
             given_up: OnceLock::new(),
+            grace_is_over: AtomicBool::new(false),
         }
     }
 
@@ -91,6 +94,15 @@ impl Summary {
     pub(super) fn note_given_up(&self, body: u64) {
         // Once, as its deadline passes once.
         let _ = self.given_up.set(body);
+    }
+
+    pub(super) fn note_grace_is_over(&self) {
+        self.grace_is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its application may still be given time to go on without its client: once, and not if it is cancelled anyway.
+    pub(super) fn may_have_grace(&self) -> bool {
+        !self.grace_is_over.load(Ordering::Relaxed) && !self.is_given_up()
     }
 
     pub(super) fn facts(&self) -> RequestFacts {

@@ -1,7 +1,6 @@
 //! What the loop has found for the host: it stays here until the host takes its turn.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::dialogue::{Begun, Stage, Summary};
@@ -19,7 +18,7 @@ pub(crate) struct ForHost {
     /// Dialogues that time has run out for.
     late: VecDeque<(u64, Late)>,
     /// Dialogues that ended as their clients have gone: until when, in milliseconds of the monotonic clock, their tasks may go on.
-    graces: BinaryHeap<Reverse<(u64, u64)>>,
+    graces: BTreeSet<(u64, u64)>,
     /// Requests that were answered in its place, as it is stuck.
     pub(crate) given_up: Vec<Arc<Summary>>,
     /// The host looks at all of this before it waits again.
@@ -64,7 +63,12 @@ impl ForHost {
 
     /// The task of a dialogue that has ended may go on until `due`.
     pub(crate) fn leave_until(&mut self, due: u64, number: u64) {
-        self.graces.push(Reverse((due, number)));
+        self.graces.insert((due, number));
+    }
+
+    /// It has ended, before `due` or since.
+    pub(crate) fn end_grace(&mut self, due: u64, number: u64) {
+        self.graces.remove(&(due, number));
     }
 
     pub(crate) fn is_in_turn(&self) -> bool {
@@ -132,15 +136,14 @@ impl EventLoop {
 
     /// When the first of the tasks whose dialogues have ended has been long enough without its client.
     pub(crate) fn next_grace(&self) -> Option<u64> {
-        let Reverse((due, _)) = self.for_host.as_ref()?.graces.peek()?;
-        Some(*due)
+        self.for_host.as_ref()?.graces.first().map(|(due, _)| *due)
     }
 
     /// Tells the host of those for which that is now.
     pub(crate) fn end_graces(&mut self) {
         while self.next_grace().is_some_and(|due| due <= self.now) {
             self.for_host(|host| {
-                if let Some(Reverse((_, number))) = host.graces.pop() {
+                if let Some((_, number)) = host.graces.pop_first() {
                     host.late(number, Late::ClientGone);
                 }
             });

@@ -288,6 +288,19 @@ fn an_application_that_waits_learns_that_its_client_has_gone() {
 }
 
 #[test]
+fn the_host_is_not_disturbed_for_an_application_that_ended_within_its_grace() {
+    let mut config = Config::default();
+    config.deadlines.disconnect_grace = Some(Duration::from_millis(200));
+    let server = Host::start(config);
+    let mut client = server.connect();
+    client.send(get("/gone"));
+    assert_eq!(server.connect().get("/").status, 200);
+    drop(client);
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(server.end(), ["gone", "Err(Gone)", "draining"]);
+}
+
+#[test]
 fn a_body_that_is_cut_or_malformed_is_answered_400() {
     let server = Host::start(Config::default());
     let mut client = server.connect();

@@ -80,31 +80,32 @@ impl EventLoop {
         let due = self.wheel.after(sys::monotonic_millis(), sys::millis(grace));
         let Some(Talk { line, .. }) = self.conns.talk(token) else { return };
         let has_begun = line.summary.stage() > Stage::Waiting;
-        if has_begun && line.gone_due == 0 && !line.grace_is_over && !line.summary.is_given_up() {
+        if has_begun && line.gone_due == 0 && line.summary.may_have_grace() {
             line.gone_due = due;
             self.set_line_deadline(token);
         }
     }
 
-    /// A dialogue is about to end as its client has gone: its application may go on until the grace is over.
-    pub(in crate::dialogue) fn leave_to_grace(&mut self, token: Token, summary: &Summary) {
-        let Some(grace) = self.config.deadlines.disconnect_grace else { return };
-        if summary.is_given_up() {
-            // It is cancelled anyway.
-            return;
+    /// A dialogue is about to end as its client has gone: its application may go on until the grace is over. Gives when that is, in
+    /// milliseconds of the monotonic clock, if it has a grace that is not over.
+    pub(in crate::dialogue) fn leave_to_grace(
+        &mut self,
+        token: Token,
+        summary: &Summary,
+    ) -> Option<u64> {
+        let grace = self.config.deadlines.disconnect_grace?;
+        if !summary.may_have_grace() {
+            return None;
         }
         let latest = sys::monotonic_millis().saturating_add(sys::millis(grace));
-        let due = match self
-            .conns
-            .talk(token)
-            .map(|talk| (talk.line.gone_due, talk.line.grace_is_over))
-        {
-            Some((_, true)) => return,
-            Some((due @ 1.., _)) => self.wheel.millis(due).min(latest),
+        // The loop may have closed the connection.
+        let due = match self.conns.talk(token).map(|talk| talk.line.gone_due) {
+            Some(due @ 1..) => self.wheel.millis(due).min(latest),
             _ => latest,
         };
         self.for_host(|host| host.leave_until(due, summary.number()));
         self.bring_timer_forward(due);
+        Some(due)
     }
 }
 

@@ -52,7 +52,9 @@ impl EventLoop {
         let (write, body) = (is_over(&mut line.write_due), is_over(&mut line.body_due));
         let (request, slow) = (is_over(&mut line.request_due), is_over(&mut line.slow_due));
         let gone = is_over(&mut line.gone_due);
-        line.grace_is_over |= gone;
+        if gone {
+            line.summary.note_grace_is_over();
+        }
         let number = line.number();
         if write {
             sys::reset_on_close(talk.socket);

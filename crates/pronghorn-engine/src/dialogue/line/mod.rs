@@ -54,8 +54,6 @@ pub(crate) struct Line {
     paused: Option<(Tick, Tick)>,
     /// When it was long enough without its client.
     gone_due: Tick,
-    /// The host was told that it was.
-    grace_is_over: bool,
     /// The host was told that it is to try again, and did not yet.
     is_stirred: bool,
     /// Output waits for that of others.
@@ -175,7 +173,6 @@ impl EventLoop {
             slow_due: 0,
             paused: None,
             gone_due: 0,
-            grace_is_over: false,
             is_stirred: false,
             is_kept: false,
             summary: summary.clone(),
