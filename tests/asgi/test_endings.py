@@ -98,6 +98,9 @@ def test_a_stream_that_ends_in_time_without_asking_is_sent_to_its_end(start):
         client.send(get(target=b"/finite"))
         client.wait_for(b"piece")
         server.signal(signal.SIGTERM)
+        # To its last chunk: without that the connection would end inside the response.
+        response = client.read_response()
+        assert (response.framing, response.body) == ("chunked", b"piece" * 16 + b"end")
         assert server.wait() == 0
     assert "ERROR" not in server.log()
 
