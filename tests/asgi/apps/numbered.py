@@ -13,6 +13,7 @@ async def app(scope, receive, send):
     *seconds, name = scope["path"].strip("/").split("/")
     await whole_body(receive)
     if seconds:
+        print("napping")
         await asyncio.sleep(float(seconds[0]))
     await answer(send, f"{os.getpid()} {name}".encode())
 

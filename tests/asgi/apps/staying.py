@@ -34,6 +34,7 @@ async def sending(scope, receive, send, seconds):
     """Sends until that fails, and goes on."""
     try:
         await send({"type": "http.response.start", "status": 200, "headers": []})
+        print("sending")
         while True:
             await send({"type": "http.response.body", "body": b"x", "more_body": True})
             await asyncio.sleep(0.01)
