@@ -4,9 +4,8 @@ import time
 
 import pytest
 
+from harness.grace import GRACE, SHORT_GRACE, assert_ends_by_grace
 from harness.request import get, head
-
-GRACE = 0.4
 
 
 @pytest.fixture
@@ -14,7 +13,7 @@ def start(serve_asgi, loop):
     """A function that starts the application with a short grace, on each event loop."""
 
     def serve(*args):
-        return serve_asgi("staying:app", "--loop", loop, "--disconnect-grace", "400ms", *args)
+        return serve_asgi("staying:app", "--loop", loop, *SHORT_GRACE, *args)
 
     return serve
 
@@ -27,15 +26,6 @@ def leave(client, how):
 HOW = pytest.mark.parametrize("how", ["FIN", "RST"])
 
 
-def assert_ends_by_grace(server, name, began):
-    """The task is cancelled when the grace is over, and that is told once."""
-    server.wait_for_log(f"GET /{name}/30 of .*: goes on without its client for longer than disconnect-grace")
-    server.wait_for_log(f"{name} was cancelled")
-    assert GRACE - 0.1 < time.monotonic() - began < 3
-    assert server.log().count("goes on without") == 1
-    assert "ERROR" not in server.log() and "Traceback" not in server.log()
-
-
 @HOW
 @pytest.mark.parametrize(("name", "begun"), [("deaf", "deaf stays"), ("told", "received"), ("sending", "sending")])
 def test_a_task_that_goes_on_is_cancelled(start, name, begun, how):
@@ -45,14 +35,14 @@ def test_a_task_that_goes_on_is_cancelled(start, name, begun, how):
         server.wait_for_log(begun)
         began = time.monotonic()
         leave(client, how)
-        assert_ends_by_grace(server, name, began)
+        assert_ends_by_grace(server, f"GET /{name}/30 of .*", began)
 
 
 def test_a_client_that_takes_nothing_has_gone(start):
     server = start("--write-timeout", "500ms")
     with server.raw(receive_buffer=4096) as client:
         client.send(get(target=b"/pouring/30"))
-        assert_ends_by_grace(server, "pouring", time.monotonic())
+        assert_ends_by_grace(server, "GET /pouring/30 of .*", time.monotonic())
 
 
 def test_a_client_that_resets_its_upload_has_gone(start):
@@ -62,7 +52,7 @@ def test_a_client_that_resets_its_upload_has_gone(start):
         server.wait_for_log("received")
         began = time.monotonic()
         client.reset()
-        assert_ends_by_grace(server, "told", began)
+        assert_ends_by_grace(server, "GET /told/30 of .*", began)
 
 
 def test_a_task_behind_its_answer_may_go_on(start):

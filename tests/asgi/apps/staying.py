@@ -4,18 +4,8 @@ import asyncio
 import time
 
 from exchange import answer
+from lasting import stay
 from routing import routed
-
-
-async def stay(name, seconds):
-    """Goes on for so many seconds, and says how that ended."""
-    print(name, "stays")
-    try:
-        await asyncio.sleep(float(seconds))
-        print(name, "stayed to the end")
-    except asyncio.CancelledError:
-        print(name, "was cancelled")
-        raise
 
 
 async def deaf(scope, receive, send, seconds):

@@ -2,25 +2,15 @@
 
 import asyncio
 
+from lasting import stay
 from routing import routed
 from ws_exchange import accepted
-
-
-async def stay(seconds):
-    """Goes on for so many seconds, and says how that ended."""
-    print("staying")
-    try:
-        await asyncio.sleep(float(seconds))
-        print("stayed to the end")
-    except asyncio.CancelledError:
-        print("was cancelled")
-        raise
 
 
 async def deaf(scope, receive, send, seconds):
     """Never looks at its client."""
     await accepted(receive, send)
-    await stay(seconds)
+    await stay("WebSocket", seconds)
 
 
 async def told(scope, receive, send, seconds):
@@ -28,7 +18,7 @@ async def told(scope, receive, send, seconds):
     await accepted(receive, send)
     while (await receive())["type"] != "websocket.disconnect":
         pass
-    await stay(seconds)
+    await stay("WebSocket", seconds)
 
 
 async def sending(scope, receive, send, seconds):
@@ -39,7 +29,7 @@ async def sending(scope, receive, send, seconds):
             await send({"type": "websocket.send", "bytes": bytes(20)})
             await asyncio.sleep(0.01)
     except OSError:
-        await stay(seconds)
+        await stay("WebSocket", seconds)
 
 
 async def pouring(scope, receive, send, seconds):
@@ -49,7 +39,7 @@ async def pouring(scope, receive, send, seconds):
         for _ in range(1000):
             await send({"type": "websocket.send", "bytes": bytes(100_000)})
     except OSError:
-        await stay(seconds)
+        await stay("WebSocket", seconds)
 
 
 async def closing(scope, receive, send, seconds):
@@ -57,7 +47,7 @@ async def closing(scope, receive, send, seconds):
     await accepted(receive, send)
     await send({"type": "websocket.close"})
     await receive()
-    await stay(seconds)
+    await stay("WebSocket", seconds)
 
 
 async def late(scope, receive, send, seconds):
@@ -67,13 +57,13 @@ async def late(scope, receive, send, seconds):
     print("late")
     await asyncio.sleep(float(pause))
     await send({"type": "websocket.accept"})
-    await stay(seconds)
+    await stay("WebSocket", seconds)
 
 
 async def silent(scope, receive, send, seconds):
     """Neither accepts nor closes."""
     await receive()
-    await stay(seconds)
+    await stay("WebSocket", seconds)
 
 
 app = routed(deaf, told, sending, pouring, closing, late, silent, kind="websocket")

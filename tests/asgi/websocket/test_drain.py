@@ -92,7 +92,6 @@ def test_a_websocket_that_both_sides_have_closed_holds_no_stop(serve_asgi, loop,
     server = serve_asgi(CLOSING, "--graceful-timeout", graceful, "--loop", loop)
     with opened(server, path) as socket:
         closed(socket)
-        time.sleep(0.2)
         started = time.monotonic()
         server.signal(number)
         assert server.wait(5) == 0

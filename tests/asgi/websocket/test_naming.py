@@ -39,7 +39,7 @@ def test_stacks(serve_asgi, loop, name):
     server = serve_asgi("ws_staying:app", "--loop", loop, "--graceful-timeout", "1s")
     with server.raw() as client:
         client.send(handshake(target=f"/{name}/2".encode()))
-        server.wait_for_log("staying")
+        server.wait_for_log("WebSocket stays")
         server.signal(signal.SIGABRT)
         server.wait_for_log(LABEL.format(f"{name}/2") + r", for \d\.\d s(, its response has begun)?:\n")
         server.wait_for_log("stayed to the end")
