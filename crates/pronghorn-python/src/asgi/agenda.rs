@@ -1,11 +1,13 @@
 //! What asyncio's loop has to do before it waits again.
 
-use pyo3::{Bound, PyResult, Python, intern, prelude::*, types::PyList};
+use pyo3::{
+    Bound, PyResult, Python, intern,
+    prelude::*,
+    types::{PyDict, PyList},
+};
 
 /// Knows whether a round of asyncio's loop would find anything, from the attributes that `asyncio.base_events` keeps it in.
-///
-/// It asks for one by one: a loop that was asked for its `__dict__` is slower ever after.
-pub(super) struct Agenda(Py<PyAny>);
+pub(super) struct Agenda(Py<PyDict>);
 
 /// The timers that there are: who asks again sees whether there are others. A count is enough, as they only get more while the loop is in its
 /// `select`: only a round takes some out.
@@ -15,7 +17,8 @@ pub(super) struct Timers(usize);
 impl Agenda {
     /// `None` for a loop that does not keep it there.
     pub(super) fn of(event_loop: &Bound<'_, PyAny>) -> Option<Self> {
-        let agenda = Agenda(event_loop.clone().unbind());
+        let attributes = event_loop.getattr("__dict__").ok()?.cast_into::<PyDict>().ok()?;
+        let agenda = Agenda(attributes.unbind());
         agenda.read(event_loop.py()).ok().flatten().map(|_| agenda)
     }
 
@@ -27,10 +30,10 @@ impl Agenda {
 
     /// `None` if something is not as it is known to be.
     fn read(&self, py: Python<'_>) -> PyResult<Option<(Timers, bool)>> {
-        let event_loop = self.0.bind(py);
-        let ready = event_loop.getattr_opt(intern!(py, "_ready"))?;
-        let scheduled = event_loop.getattr_opt(intern!(py, "_scheduled"))?;
-        let stopping = event_loop.getattr_opt(intern!(py, "_stopping"))?;
+        let attributes = self.0.bind(py);
+        let ready = attributes.get_item(intern!(py, "_ready"))?;
+        let scheduled = attributes.get_item(intern!(py, "_scheduled"))?;
+        let stopping = attributes.get_item(intern!(py, "_stopping"))?;
         let (Some(ready), Some(scheduled), Some(stopping)) = (ready, scheduled, stopping) else {
             return Ok(None);
         };
