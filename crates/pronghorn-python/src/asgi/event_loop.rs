@@ -83,7 +83,7 @@ impl<'py> EventLoop<'py> {
     pub(crate) fn connect(&self, engine: &Rc<dyn Engine>) -> PyResult<()> {
         let readable = Bound::new(self.py(), Readable(engine.clone()))?;
         match &self.selector {
-            Some(selector) => selector.connect(engine.clone(), &self.object)?,
+            Some(selector) => selector.connect(engine.clone())?,
             None => self.call_when_readable(engine.selector(), &readable, "take_turn")?,
         }
         self.call_when_readable(engine.bell(), &readable, "answer_bell")

@@ -1,6 +1,5 @@
 //! ASGI 3.0: the application runs in an event loop of its own, which takes the engine's turns; one request becomes one task.
 
-mod agenda;
 mod await_stack;
 mod drain;
 mod either;

@@ -1,15 +1,10 @@
 //! The selector of asyncio's loop: one wait for the engine's descriptors and for those of the application.
 
-use std::{
-    cell::{Cell, RefCell},
-    os::fd::AsFd,
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::{cell::RefCell, os::fd::AsFd, rc::Rc};
 
 use pyo3::{intern, prelude::*, types::PyList};
 
-use super::{agenda::Agenda, engine::Engine};
+use super::engine::Engine;
 use crate::{attach, raw};
 
 /// The `select` of a selector of the standard library, which keeps the application's descriptors.
@@ -21,10 +16,6 @@ pub(super) struct Select {
     /// The selector's own.
     own: Py<PyAny>,
     engine: RefCell<Option<Rc<dyn Engine>>>,
-    /// That of the loop, if it is known.
-    agenda: RefCell<Option<Agenda>>,
-    /// How often this was called: an application may run the loop within a turn.
-    calls: Cell<u64>,
 }
 
 /// A selector of the standard library with a [`Select`].
@@ -41,13 +32,7 @@ impl<'py> Selector<'py> {
     pub(super) fn new(py: Python<'py>) -> PyResult<Self> {
         let object = py.import("selectors")?.call_method0("DefaultSelector")?;
         let own = object.getattr(intern!(py, "select"))?.unbind();
-        let select = Select {
-            own,
-            engine: RefCell::default(),
-            agenda: RefCell::default(),
-            calls: Cell::default(),
-        };
-        let select = Bound::new(py, select)?;
+        let select = Bound::new(py, Select { own, engine: RefCell::new(None) })?;
         object.setattr(intern!(py, "select"), select.getattr(intern!(py, "select"))?)?;
         Ok(Selector { object, select })
     }
@@ -57,16 +42,11 @@ impl<'py> Selector<'py> {
         &self.object
     }
 
-    /// Waits for `engine` too from here on, in calls of `event_loop`.
+    /// Waits for `engine` too from here on.
     ///
     /// # Errors
     /// The system refuses to watch one more descriptor.
-    pub(super) fn connect(
-        &self,
-        engine: Rc<dyn Engine>,
-        event_loop: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        self.select.borrow().agenda.replace(Agenda::of(event_loop));
+    pub(super) fn connect(&self, engine: Rc<dyn Engine>) -> PyResult<()> {
         let descriptor = raw::duplicate(self.object.call_method0("fileno")?.extract()?)?;
         engine.watch_also(descriptor.as_fd())?;
         self.select.borrow().engine.replace(Some(engine));
@@ -94,7 +74,7 @@ impl Select {
     fn select<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
         let engine = self.engine.borrow().clone();
         let Some(engine) = engine else { return self.own.bind(py).call1((timeout,)) };
-        if self.wait(py, &*engine, timeout.map(millis)) {
+        if take_turn(py, &*engine, timeout.map(millis)) {
             self.own.bind(py).call1((0,))
         } else {
             Ok(PyList::empty(py).into_any())
@@ -102,58 +82,22 @@ impl Select {
     }
 }
 
-impl Select {
-    /// Takes turns until there is something for the loop: a round that finds nothing costs more than a small turn. Gives whether the
-    /// application's selector is ready.
-    fn wait(&self, py: Python<'_>, engine: &dyn Engine, millis: Option<u64>) -> bool {
-        let call = self.calls.get() + 1;
-        self.calls.set(call);
-        let timers = self.agenda.borrow().as_ref().and_then(|agenda| agenda.timers_alone(py));
-        let end = millis.map(|millis| Instant::now() + Duration::from_millis(millis));
-        let mut left = millis;
-        loop {
-            let turn = take_turn(py, engine, left);
-            let is_idle = || {
-                let agenda = self.agenda.borrow();
-                let now = agenda.as_ref().and_then(|agenda| agenda.timers_alone(py));
-                now.is_some() && now == timers && self.calls.get() == call
-            };
-            if turn.is_ready || !turn.was_busy || left == Some(0) || !is_idle() {
-                return turn.is_ready;
-            }
-            left = end.map(|end| whole_millis(end.saturating_duration_since(Instant::now())));
-        }
-    }
-}
-
-/// What came of a turn.
-struct Turn {
-    was_busy: bool,
-    /// Whether the application's selector is ready.
-    is_ready: bool,
-}
-
-/// Waits and takes a turn.
+/// Waits and takes a turn; whether the application's selector is ready.
 ///
 /// It looks before it waits: with much to do there is always something, and the interpreter's lock need not be given away.
-fn take_turn(py: Python<'_>, engine: &dyn Engine, millis: Option<u64>) -> Turn {
+fn take_turn(py: Python<'_>, engine: &dyn Engine, millis: Option<u64>) -> bool {
     engine.poll(Some(0));
     let was_busy = engine.turn(py);
     let is_ready = engine.takes_other();
     if was_busy || is_ready || millis == Some(0) {
-        return Turn { was_busy, is_ready };
+        return is_ready;
     }
     attach::detached(|| engine.poll(millis));
-    let was_busy = engine.turn(py);
-    Turn { was_busy, is_ready: engine.takes_other() }
+    engine.turn(py);
+    engine.takes_other()
 }
 
 /// Seconds as milliseconds, rounded up: a loop whose wait ends before its next timer would spin.
 fn millis(seconds: f64) -> u64 {
     (seconds * 1e3).ceil() as u64
-}
-
-/// Rounded up, for the same reason.
-fn whole_millis(left: Duration) -> u64 {
-    left.as_nanos().div_ceil(1_000_000) as u64
 }
