@@ -182,7 +182,7 @@ impl<C: Conversation + ?Sized> Call<C> {
         };
         drop(waiting);
         if let Some((_, waiter)) = only {
-            return waiter::wake(waiter.bind(py), when).map(drop);
+            return waiter::wake(waiter.bind(py), when);
         }
         // Nothing is borrowed while the loop's code runs.
         let (woken, others) =
@@ -190,8 +190,7 @@ impl<C: Conversation + ?Sized> Call<C> {
         let newer = mem::replace(&mut *self.waiting.borrow_mut(), others);
         debug_assert!(newer.is_empty());
         let woken: Vec<(Operation, Py<PyAny>)> = woken;
-        let wake =
-            |(_, waiter): &(Operation, Py<PyAny>)| waiter::wake(waiter.bind(py), when).map(drop);
+        let wake = |(_, waiter): &(Operation, Py<PyAny>)| waiter::wake(waiter.bind(py), when);
         woken.iter().map(wake).fold(Ok(()), Result::and)
     }
 

@@ -68,7 +68,7 @@ impl Direct {
     /// Lets the task go on, if it waits.
     fn wake_task(&self, py: Python<'_>, when: When) -> PyResult<()> {
         let outer = self.outer.borrow().as_ref().map(|outer| outer.clone_ref(py));
-        outer.map_or(Ok(()), |outer| waiter::wake(outer.bind(py), when).map(drop))
+        outer.map_or(Ok(()), |outer| waiter::wake(outer.bind(py), when))
     }
 }
 

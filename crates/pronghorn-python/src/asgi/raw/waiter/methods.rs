@@ -43,7 +43,8 @@ fn methods() -> Vec<ffi::PyMethodDef> {
     vec![
         plain(c"get_loop", get_loop),
         plain(c"result", result),
-        plain(c"exception", exception),
+        // It never has one: `None` too, and raises the same.
+        plain(c"exception", result),
         plain(c"done", done),
         plain(c"cancelled", is_cancelled),
         plain(c"_make_cancelled_error", make_cancelled_error),
@@ -93,15 +94,6 @@ unsafe extern "C" fn result(
 ) -> *mut ffi::PyObject {
     // SAFETY: as in `get_loop`.
     unsafe { enter(|py| waiter(object(py, &this)).result(py)) }
-}
-
-/// It never has one.
-unsafe extern "C" fn exception(
-    this: *mut ffi::PyObject,
-    none: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: as in `get_loop`.
-    unsafe { result(this, none) }
 }
 
 unsafe extern "C" fn done(

@@ -78,12 +78,12 @@ fn waiter<'a>(object: &'a Bound<'_, PyAny>) -> &'a Waiter {
     unsafe { Instance::<Waiter>::value(object.as_ptr()) }
 }
 
-/// Lets those who wait for `object`, a [`Waiter`], go on; again it does nothing. Gives whether it was pending.
+/// Lets those who wait for `object`, a [`Waiter`], go on; again it does nothing.
 ///
 /// # Errors
 /// What ends the loop, if the task raised it; those of the loop.
-pub(super) fn wake(object: &Bound<'_, PyAny>, when: When) -> PyResult<bool> {
-    settle(object, State::Done, when)
+pub(super) fn wake(object: &Bound<'_, PyAny>, when: When) -> PyResult<()> {
+    settle(object, State::Done, when).map(drop)
 }
 
 /// Gives whether it was pending.
